@@ -1,0 +1,28 @@
+// The EC2 Query API, and the same actions as console test events.
+
+import { createBus } from "../lib/bus.ts";
+import { readAccessKeys, readGatewayConfig } from "../lib/config.ts";
+import { createEc2Face } from "../lib/ec2/face.ts";
+import { createInstances } from "../lib/fleet/instances.ts";
+import { createKnownNodes } from "../lib/fleet/known-nodes.ts";
+import { createHandler } from "../lib/http/handler.ts";
+import { createLauncher } from "../lib/launch/launcher.ts";
+import { createTable } from "../lib/table.ts";
+
+const config = readGatewayConfig(process.env);
+const { region, windows } = config;
+const logError = (event: string, message: string) => console.error(JSON.stringify({ event, message }));
+
+const bus = createBus(config.nats, windows, logError);
+const table = createTable({ table: config.table, region, endpoint: config.dynamodbEndpoint });
+// Both connect while Lambda still gives the init phase its full CPU.
+bus.warm();
+table.warm();
+
+const knownNodes = createKnownNodes(table, config.fleet);
+const launch = createLauncher({ bus, table, knownNodes, windows });
+const instances = createInstances({ bus, knownNodes, windows });
+
+const face = createEc2Face({ region, launch, instances }, readAccessKeys(process.env));
+
+export const handler = createHandler(face, { answerMs: windows.answerMs });
