@@ -86,6 +86,8 @@ export const instanceSchema = z.object({
   /** EC2's `reason`, such as `User initiated (2026-01-02 03:04:05 GMT)`. */
   transition: z.optional(z.string()),
   launchedAt: z.number(),
+  /** When the state last changed. */
+  changedAt: z.optional(z.number()),
   keyName: z.optional(z.string()),
   userData: z.optional(z.string()),
   clientToken: z.optional(z.string()),

@@ -41,7 +41,7 @@ export const windowsSchema = z.strictObject({
   beatPerNodeMs: z._default(ms, 100),
   /** A daemon that has just connected waits this long for the rest of the fleet before it takes launches. */
   hearMs: z._default(ms, 300),
-  /** How long reading a memory of past attempts and tombstones is kept: beyond any lease. */
+  /** How long the memory of past attempts and tombstones is kept: beyond any lease. */
   rememberMs: z._default(ms, 10 * 60_000),
   /** The gateway checks its NATS connection with a round trip before the first ask; a frozen one fails within this. */
   probeMs: z._default(ms, 300),

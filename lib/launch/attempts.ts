@@ -1,0 +1,104 @@
+// What the holder of a launch record does with the nodes: commit a plan, gather what is there, undo what is too much.
+//
+// Suspects are nodes that may have started something for this launch and have not said so. A capacity error may only
+// be answered while there are none. A node that answers a gather is no suspect: everything older is closed there.
+
+import { gather } from "../bus.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Instance } from "../instance.ts";
+import type { Windows } from "../windows.ts";
+import type { Answer, Ask, LaunchRef, Seat } from "../wire.ts";
+
+export interface PlanPart {
+  node: string;
+  hold: string;
+  seats: Seat[];
+}
+
+export interface Committed {
+  instances: Instance[];
+  /** Nodes that were sent a commit and said nothing. */
+  silent: string[];
+  superseded: boolean;
+}
+
+/** Sends a plan's commits at once. A node that is absent was sent nothing and has started nothing. */
+export async function commitPlan(
+  exchange: Exchange,
+  windows: Windows,
+  parts: readonly PlanPart[],
+  ask: Omit<Ask<"commit">, "hold" | "seats">,
+): Promise<Committed> {
+  const committed: Committed = { instances: [], silent: [], superseded: false };
+  await Promise.all(
+    parts.map(async ({ node, hold, seats }) => {
+      const asked = await exchange.ask(node, "commit", { ...ask, hold, seats }, windows.commitMs);
+      if (asked.outcome === "answered") take(committed, asked.answer);
+      else if (asked.outcome !== "absent") committed.silent.push(node);
+    }),
+  );
+  return committed;
+}
+
+function take(committed: Committed, answer: Answer<"commit">): void {
+  if (answer.outcome === "started") committed.instances.push(...answer.instances);
+  if (answer.outcome === "superseded") committed.superseded = true;
+}
+
+export interface Gathered {
+  instances: Instance[];
+  answered: string[];
+  unanswered: string[];
+  superseded: boolean;
+}
+
+/** Asks all nodes what this launch left there, which closes every older attempt on those that answer. */
+export async function gatherLaunch(
+  exchange: Exchange,
+  windows: Windows,
+  names: Iterable<string>,
+  launch: LaunchRef,
+): Promise<Gathered> {
+  const gathered: Gathered = { instances: [], answered: [], unanswered: [], superseded: false };
+  for (const [node, asked] of await gather(exchange, names, "gather", { launch }, windows.gatherMs)) {
+    if (asked.outcome !== "answered") {
+      gathered.unanswered.push(node);
+      continue;
+    }
+    gathered.answered.push(node);
+    if (asked.answer.outcome === "superseded") gathered.superseded = true;
+    else gathered.instances.push(...asked.answer.instances);
+  }
+  return gathered;
+}
+
+/** Ends instances nobody will be told about. @returns nodes that did not say they have */
+export async function undoInstances(
+  exchange: Exchange,
+  windows: Windows,
+  launch: LaunchRef,
+  instances: readonly Instance[],
+): Promise<string[]> {
+  const unsure: string[] = [];
+  const byNode = Map.groupBy(instances, ({ node }) => node);
+  await Promise.all(
+    [...byNode].map(async ([node, held]) => {
+      const ids = held.map(({ id }) => id);
+      const asked = await exchange.ask(node, "undo", { launch, ids }, windows.commitMs);
+      if (asked.outcome !== "answered" || asked.answer.outcome !== "undone") unsure.push(node);
+    }),
+  );
+  return unsure;
+}
+
+/** Those a reservation keeps when more were found than it may have: older attempts first, then by index. */
+export function chooseInstances(
+  found: readonly Instance[],
+  maxCount: number,
+): { kept: Instance[]; surplus: Instance[] } {
+  const unique = [...new Map(found.map((one) => [one.id, one])).values()];
+  const sorted = unique.sort(
+    (a, b) => a.attempt.fence - b.attempt.fence || a.attempt.n - b.attempt.n || a.index - b.index,
+  );
+  return { kept: sorted.slice(0, maxCount), surplus: sorted.slice(maxCount) };
+}

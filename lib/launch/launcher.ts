@@ -1,0 +1,136 @@
+// RunInstances as an operation: claim or join the launch of this token, lead it or wait for who does.
+
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Bus } from "../bus.ts";
+import { Fault } from "../fault.ts";
+import type { Instance } from "../instance.ts";
+import { keys, type Table } from "../table.ts";
+import type { Windows } from "../windows.ts";
+import { type LaunchNodes, Lead, type Led, type Wanted } from "./lead.ts";
+import { faultOf, type LaunchRecord, LaunchRecords } from "./record.ts";
+
+export interface LauncherDeps {
+  bus: Bus;
+  table: Table;
+  nodes: LaunchNodes;
+  windows: Windows;
+  /** Finds the instances of a launch that is done. */
+  describe: (account: string, ids: readonly string[]) => Promise<Instance[]>;
+}
+
+export interface LaunchRequest {
+  imageId: string;
+  type: string;
+  minCount: number;
+  maxCount: number;
+  clientToken?: string | undefined;
+  /** The RunInstancesInput with the SDK's names, as it goes to the nodes. */
+  input: Record<string, unknown>;
+}
+
+export interface LaunchCall {
+  /** Epoch milliseconds by which the answer must leave. */
+  answerBy: number;
+  trace?: string | undefined;
+}
+
+/**
+ * Launches between `minCount` and `maxCount` instances, all or nothing, once per client token.
+ * @throws Fault InsufficientInstanceCapacity: nothing was started, the token is free; Unavailable: not decided yet,
+ *   the same request finds out; IdempotentParameterMismatch; Unsupported; UnknownImage; ServiceUnavailable
+ */
+export type Launch = (
+  request: LaunchRequest,
+  principal: { account: string },
+  call: LaunchCall,
+) => Promise<Instance[]>;
+
+/** Parameters that do not make another launch of a request. */
+const NOT_FINGERPRINTED = new Set(["ClientToken", "DryRun"]);
+
+export function createLauncher({ bus, table, nodes, windows, describe }: LauncherDeps): Launch {
+  const records = new LaunchRecords(table, windows.leaseMs);
+  const deps = { bus, records, nodes, windows };
+
+  const join = async (joined: LaunchRecord, wanted: Wanted, giveUpAt: number): Promise<Instance[]> => {
+    for (let record = joined; ; ) {
+      if (record.phase === "done") return describe(wanted.account, record.ids ?? []);
+      if (record.phase === "failed") throw faultOf(record);
+      if (record.leaseUntil <= Date.now()) {
+        const taken = await records.takeOver(record);
+        if (taken.outcome === "joined") {
+          record = taken.record;
+          continue;
+        }
+        const led = await new Lead(deps, taken.record, wanted, giveUpAt).takeUp(await bus.exchange());
+        if (led.outcome === "done") return led.instances;
+        record = led.record;
+        continue;
+      }
+      if (Date.now() + windows.joinPollMs >= giveUpAt) {
+        throw new Fault("Unavailable", "The launch of this token is still under way", {
+          retryAfterSeconds: 1,
+        });
+      }
+      await sleep(windows.joinPollMs);
+      record = (await records.read(record.pk)) ?? goneFault();
+    }
+  };
+
+  return async (request, { account }, call) => {
+    const { type, minCount, maxCount, input, imageId } = request;
+    const wanted: Wanted = { account, type, minCount, maxCount, input, imageId, trace: call.trace };
+    const giveUpAt = Math.min(call.answerBy, Date.now() + windows.budgetMs);
+    const fingerprint = fingerprintOf(input);
+    const key = keys.launch(account, request.clientToken ?? randomUUID());
+    // The connection is tried while the claim is written; a claim without a connection has sent nothing.
+    const connecting = bus.exchange();
+    connecting.catch(() => {});
+    const claimed = await records.claim(key, fingerprint);
+    if (claimed.record.fingerprint !== fingerprint) {
+      throw new Fault(
+        "IdempotentParameterMismatch",
+        "The client token was used before for a launch with other parameters; use a new one",
+      );
+    }
+    if (claimed.outcome === "joined") return join(claimed.record, wanted, giveUpAt);
+    const led = await lead(claimed.record, wanted, giveUpAt, connecting);
+    return led.outcome === "done" ? led.instances : join(led.record, wanted, giveUpAt);
+  };
+
+  async function lead(
+    record: LaunchRecord,
+    wanted: Wanted,
+    giveUpAt: number,
+    connecting: ReturnType<Bus["exchange"]>,
+  ): Promise<Led> {
+    const exchange = await connecting.catch(async (error: unknown) => {
+      if (error instanceof Fault) await records.fail(record, error);
+      throw error;
+    });
+    return new Lead(deps, record, wanted, giveUpAt).run(exchange);
+  }
+}
+
+function goneFault(): never {
+  throw new Fault("Unavailable", "The launch record is gone");
+}
+
+/** Two requests with one fingerprint ask for the same launch. Member order does not matter. */
+function fingerprintOf(input: Record<string, unknown>): string {
+  const relevant = Object.fromEntries(Object.entries(input).filter(([name]) => !NOT_FINGERPRINTED.has(name)));
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(relevant)))
+    .digest("hex");
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object" || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}

@@ -1,0 +1,280 @@
+// The launch desk: what a node does with each verb of a launch.
+//
+// 1. Deadline and attempt are looked at when a message comes and again in the step that starts something; between the
+//    two the process may have been frozen, or a newer attempt may have passed.
+// 2. Checking, taking the room, and writing the instances is one synchronous step.
+// 3. An acknowledgement leaves before the room is taken: a gateway that has heard nothing of an attempt may rely on
+//    nothing having been started for it once its deadline has passed.
+// 4. Repeating a message changes nothing: ids that exist are answered as they are.
+// 5. A launch without our headers is committed by the node that coordinates it, with one reply and no retry.
+
+import { setImmediate as yieldToSocket } from "node:timers/promises";
+import type { Incoming } from "../exchange.ts";
+import { type Instance, isLive } from "../instance.ts";
+import { asReservation, type LaunchInput, launchInputSchema, seedError, tagsOf } from "../seed.ts";
+import type { Windows } from "../windows.ts";
+import {
+  type Answer,
+  type Ask,
+  HEADERS,
+  type LaunchAnswer,
+  type LaunchRef,
+  type Never,
+  type Seat,
+} from "../wire.ts";
+import type { AttemptMemory } from "./attempt-memory.ts";
+import type { GuestDriver } from "./drivers/table.ts";
+import { findRoom, type Room, type RoomSources } from "./find-room.ts";
+import type { Guests } from "./guests.ts";
+import type { InstanceStore } from "./instance-store.ts";
+import { type LaunchCall, parseLaunchCall } from "./launch-call.ts";
+import type { Ledger } from "./ledger.ts";
+
+export interface LaunchDeskOptions {
+  node: string;
+  windows: Windows;
+  ledger: Ledger;
+  memory: AttemptMemory;
+  store: InstanceStore;
+  guests: Guests;
+  driver: GuestDriver;
+  /** How to reach the others; `holdHere` is this desk's own. */
+  sources: Omit<RoomSources, "holdHere" | "self">;
+  commit: (node: string, ask: Ask<"commit">) => Promise<Answer<"commit"> | undefined>;
+  undo: (node: string, ask: Ask<"undo">) => Promise<void>;
+}
+
+export class LaunchDesk {
+  readonly #options: LaunchDeskOptions;
+
+  constructor(options: LaunchDeskOptions) {
+    this.#options = options;
+  }
+
+  /** The launch subjects: this node coordinates. */
+  async launch(incoming: Incoming): Promise<void> {
+    const parsed = parseLaunchCall(incoming, this.#options.windows.launchMs);
+    if ("problem" in parsed) {
+      const { problem, ours, code } = parsed;
+      const node = this.#options.node;
+      incoming.reply(
+        ours
+          ? ({
+              outcome: "invalid",
+              node,
+              code: code ?? "InvalidParameterValue",
+              message: problem,
+            } satisfies LaunchAnswer)
+          : seedError(code ?? "ValidationError", problem),
+      );
+      return;
+    }
+    const { call } = parsed;
+    const stopAcks = call.wantsAck ? this.#acknowledge(incoming) : () => {};
+    try {
+      if (call.ours) incoming.reply(await this.#coordinate(call));
+      else incoming.reply(await this.#servePlain(call));
+    } finally {
+      stopAcks();
+    }
+  }
+
+  /** Sends the first acknowledgement at once and repeats it while the work goes on. */
+  #acknowledge(incoming: Incoming): () => void {
+    const send = () => incoming.reply({}, { [HEADERS.ack]: this.#options.node });
+    send();
+    const timer = setInterval(send, this.#options.windows.ackAgainMs);
+    return () => clearInterval(timer);
+  }
+
+  async #coordinate(call: LaunchCall): Promise<LaunchAnswer> {
+    const started = await this.#startHere(call);
+    if (started) return started;
+    const room = await this.#findRoom(call);
+    return room.outcome === "superseded" || room.outcome === "late"
+      ? room
+      : { ...room, node: this.#options.node };
+  }
+
+  /** The short way: all of MaxCount fits here. @returns undefined when it does not */
+  async #startHere(call: LaunchCall): Promise<LaunchAnswer | undefined> {
+    const first = this.#closed(call.launch, call.deadline);
+    if (first) return first;
+    const { InstanceType: type, MaxCount: count, ImageId } = call.input;
+    const fits = () => this.#options.ledger.room(type) >= count;
+    const tried = call.tried.includes(this.#options.node);
+    if (tried || !this.#options.driver.hasImage(ImageId) || !fits()) return undefined;
+    // Rule 3: the acknowledgement is in the kernel's hands before anything is started.
+    if (call.wantsAck) await yieldToSocket();
+    const again = this.#closed(call.launch, call.deadline);
+    if (again) return again;
+    const standing = this.#standing(call.seats);
+    if (!standing && !this.#options.ledger.take(type, count)) return undefined;
+    const instances = standing ?? this.#start(call.launch, call.input, call.seats);
+    return { outcome: "started", node: this.#options.node, instances };
+  }
+
+  #findRoom(call: LaunchCall): Promise<Room> {
+    const { node: self, sources } = this.#options;
+    const { input, launch, seats, tried, deadline } = call;
+    return findRoom(
+      {
+        launch,
+        seats,
+        tried,
+        deadline,
+        type: input.InstanceType,
+        imageId: input.ImageId,
+        minCount: input.MinCount,
+        maxCount: input.MaxCount,
+      },
+      {
+        ...sources,
+        self,
+        holdHere: (ask, named) => this.hold(ask, named),
+        release: async (node, ref, hold) => {
+          if (node === self) this.release({ launch: ref, hold });
+          else await sources.release(node, ref, hold);
+        },
+      },
+    );
+  }
+
+  hold(ask: Ask<"hold">, tried: readonly string[]): Answer<"hold"> {
+    const closed = this.#closed(ask.launch, ask.deadline);
+    if (closed) return closed;
+    const { ledger, node, driver } = this.#options;
+    if (tried.includes(node)) return { outcome: "tried" };
+    const never: Never | undefined =
+      ledger.roomWhenEmpty(ask.type) === 0 ? "size" : driver.hasImage(ask.imageId) ? undefined : "image";
+    if (never) return { outcome: "never", why: never };
+    const held = ledger.hold(ask.hold, ask.launch.reservation, ask.launch.attempt, ask.type, ask.count);
+    // The release of this hold came first: whoever asked has given up on it.
+    return held.outcome === "released" ? { outcome: "late" } : (held as Answer<"hold">);
+  }
+
+  release(ask: Ask<"release">): Answer<"release"> {
+    this.#options.ledger.release(ask.hold);
+    return { outcome: "released" };
+  }
+
+  commit(ask: Ask<"commit">): Answer<"commit"> {
+    const closed = this.#closed(ask.launch, ask.deadline);
+    if (closed) return closed;
+    const standing = this.#standing(ask.seats);
+    if (standing) return { outcome: "started", instances: standing };
+    const input = launchInputSchema.safeParse(ask.input);
+    if (!input.success || !this.#options.ledger.takeHeld(ask.hold, ask.seats.length))
+      return { outcome: "lapsed" };
+    return { outcome: "started", instances: this.#start(ask.launch, input.data, ask.seats) };
+  }
+
+  gather(ask: Ask<"gather">): Answer<"gather"> {
+    const by = this.#see(ask.launch);
+    if (by) return { outcome: "superseded", by };
+    const { reservation } = ask.launch;
+    const instances = this.#options.store
+      .all()
+      .filter((one) => one.reservation === reservation && isLive(one.state));
+    return { outcome: "found", instances };
+  }
+
+  undo(ask: Ask<"undo">): Answer<"undo"> {
+    const by = this.#see(ask.launch);
+    if (by) return { outcome: "superseded", by };
+    const { store, guests } = this.#options;
+    const mine = ask.ids
+      .map((id) => store.get(id))
+      .filter((one) => one?.reservation === ask.launch.reservation);
+    guests.undo(mine.filter((one) => one !== undefined));
+    return { outcome: "undone" };
+  }
+
+  /** Why nothing may be started for this attempt any more, if so. */
+  #closed(launch: LaunchRef, deadline: number) {
+    const by = this.#see(launch);
+    if (by) return { outcome: "superseded", by } as const;
+    return Date.now() >= deadline ? ({ outcome: "late" } as const) : undefined;
+  }
+
+  #see(launch: LaunchRef) {
+    const by = this.#options.memory.see(launch.reservation, launch.attempt);
+    if (!by) this.#options.ledger.dropOlder(launch.reservation, launch.attempt);
+    return by;
+  }
+
+  /** The instances of these seats when they exist already: the message is a repeat. */
+  #standing(seats: readonly Seat[]): Instance[] | undefined {
+    const standing = seats.map(({ id }) => this.#options.store.get(id));
+    return standing.every((one) => one !== undefined) ? standing : undefined;
+  }
+
+  /** Room for these is taken. They are on disk when this returns. */
+  #start(launch: LaunchRef, input: LaunchInput, seats: readonly Seat[]): Instance[] {
+    const launchedAt = Date.now();
+    const instances = seats.map(
+      ({ id, index }): Instance => ({
+        id,
+        index,
+        node: this.#options.node,
+        account: launch.account,
+        reservation: launch.reservation,
+        ...(launch.key ? { launchKey: launch.key } : {}),
+        attempt: launch.attempt,
+        type: input.InstanceType,
+        imageId: input.ImageId,
+        state: "pending",
+        launchedAt,
+        changedAt: launchedAt,
+        ...(input.KeyName ? { keyName: input.KeyName } : {}),
+        ...(input.UserData ? { userData: input.UserData } : {}),
+        ...(input.ClientToken ? { clientToken: input.ClientToken } : {}),
+        tags: tagsOf(input),
+      }),
+    );
+    this.#options.guests.launch(instances);
+    return instances;
+  }
+
+  async #servePlain(call: LaunchCall): Promise<unknown> {
+    const answer = await this.#coordinate(call);
+    switch (answer.outcome) {
+      case "started":
+        return asReservation(answer.instances);
+      case "refused":
+        return seedError(
+          answer.why === "image" ? "InvalidAMIID.NotFound" : "InsufficientInstanceCapacity",
+          answer.why === "size" ? "No node is large enough for this instance type" : null,
+        );
+      case "plan":
+        return this.#commitPlain(call, answer.parts);
+      default:
+        return seedError("ServerInternal", "The launch was not decided in time");
+    }
+  }
+
+  async #commitPlain(
+    call: LaunchCall,
+    parts: { node: string; hold: string; seats: Seat[] }[],
+  ): Promise<unknown> {
+    const { launch, input, deadline } = call;
+    const { node: self, commit, undo } = this.#options;
+    const started: Instance[] = [];
+    await Promise.all(
+      parts.map(async ({ node, hold, seats }) => {
+        const ask: Ask<"commit"> = { launch, hold, seats, input, deadline };
+        const answer = node === self ? this.commit(ask) : await commit(node, ask);
+        if (answer?.outcome === "started") started.push(...answer.instances);
+      }),
+    );
+    if (started.length >= input.MinCount) return asReservation(started.sort((a, b) => a.index - b.index));
+    await Promise.all(
+      parts.map(async ({ node, seats }) => {
+        const ask: Ask<"undo"> = { launch, ids: seats.map(({ id }) => id) };
+        if (node === self) this.undo(ask);
+        else await undo(node, ask);
+      }),
+    );
+    return seedError("ServerInternal", "A node did not take up its part of the launch");
+  }
+}

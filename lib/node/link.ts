@@ -1,0 +1,76 @@
+// The link: a daemon's connection to NATS. It is made again for as long as the daemon lives.
+//
+// A cause that keeps it from being made is logged once, not at every try.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { Events, type NatsConnection } from "nats.ws";
+import type { NatsSettings } from "../config.ts";
+import { Exchange } from "../exchange.ts";
+import { causeOf, connectNats } from "../nats-connect.ts";
+import type { Log } from "./log.ts";
+
+const RETRY_MS = 1000;
+
+export interface Link {
+  exchange: Exchange;
+  /** Settles when everything sent so far has reached the server. */
+  flush: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export interface LinkOptions {
+  node: string;
+  nats: NatsSettings;
+  dialMs: number;
+  log: Log;
+  /** Called when a lost connection is back: the fleet may have changed meanwhile. */
+  back: () => void;
+  signal: AbortSignal;
+}
+
+/** Resolves when the first connection stands; rejects only when `signal` is aborted. */
+export async function openLink(options: LinkOptions): Promise<Link> {
+  const connection = await dial(options);
+  void watch(connection, options);
+  return {
+    exchange: new Exchange(connection, options.node),
+    flush: () => connection.flush(),
+    close: () => connection.close(),
+  };
+}
+
+async function dial({ node, nats, dialMs, log, signal }: LinkOptions): Promise<NatsConnection> {
+  let told = "";
+  for (;;) {
+    try {
+      return await connectNats(nats, node, {
+        reconnect: true,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: RETRY_MS,
+        reconnectJitter: RETRY_MS / 4,
+        timeout: dialMs,
+      });
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== told) log.error("cannot connect, will keep trying", message);
+      told = message;
+    }
+    await sleep(RETRY_MS, undefined, { signal });
+  }
+}
+
+async function watch(connection: NatsConnection, { log, back }: LinkOptions): Promise<void> {
+  let told = "";
+  for await (const status of connection.status()) {
+    if (status.type === Events.Reconnect) {
+      told = "";
+      log.info("connected again");
+      back();
+    } else if (status.type === Events.Disconnect || status.type === Events.Error) {
+      const cause =
+        status.type === Events.Disconnect ? "the connection was lost" : causeOf({ code: status.data });
+      if (cause !== told) log.error("NATS", cause);
+      told = cause;
+    }
+  }
+}
