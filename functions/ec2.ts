@@ -19,9 +19,9 @@ const table = createTable({ table: config.table, region, endpoint: config.dynamo
 bus.warm();
 table.warm();
 
-const knownNodes = createKnownNodes(table, config.fleet);
-const launch = createLauncher({ bus, table, knownNodes, windows });
-const instances = createInstances({ bus, knownNodes, windows });
+const nodes = createKnownNodes(table, config.fleet);
+const instances = createInstances({ bus, nodes, windows });
+const launch = createLauncher({ bus, table, nodes, windows, describe: instances.describe });
 
 const face = createEc2Face({ region, launch, instances }, readAccessKeys(process.env));
 
