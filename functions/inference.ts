@@ -27,5 +27,8 @@ export const handler = async (event: APIGatewayProxyEventV2) => answer(event);
 
 export const stream = awslambda.streamifyResponse<APIGatewayProxyEventV2>(async (event, responseStream) => {
   const { body, ...head } = answer(event);
-  awslambda.HttpResponseStream.from(responseStream, head).end(body);
+  const response = awslambda.HttpResponseStream.from(responseStream, head);
+  // AWS's runtime client sends the status and headers with the first write; `end(body)` alone would lose them.
+  response.write(body);
+  response.end();
 });

@@ -40,7 +40,8 @@ function packagesAreThere() {
   const installed = readJson("node_modules/.package-lock.json")?.packages;
   if (!installed) return false;
   return Object.entries(wanted).every(
-    ([path, { version, optional }]) => !path || installed[path]?.version === version || (optional && !installed[path]),
+    ([path, { version, optional }]) =>
+      !path || installed[path]?.version === version || (optional && !installed[path]),
   );
 }
 
@@ -73,7 +74,9 @@ function saidNo() {
   // `npm start --no-install` (without `--`) becomes npm's own setting `install=false`.
   if (["", "false"].includes(process.env.npm_config_install ?? "true")) return true;
   try {
-    return /\s--no-install\b/.test(execFileSync("ps", ["-o", "args=", "-p", String(process.ppid)], { encoding: "utf8" }));
+    return /\s--no-install\b/.test(
+      execFileSync("ps", ["-o", "args=", "-p", String(process.ppid)], { encoding: "utf8" }),
+    );
   } catch {
     return false;
   }
@@ -134,6 +137,8 @@ const natsServiceRuns = () => succeeds("systemctl", ["is-active", "--quiet", "na
 
 if (!packagesAreThere()) installPackages();
 if (!existsSync(LAMBDA_NODE)) {
-  give("Lambda's Node is missing, since install scripts are turned off; type: npm rebuild node --ignore-scripts=false");
+  give(
+    "Lambda's Node is missing, since install scripts are turned off; type: npm rebuild node --ignore-scripts=false",
+  );
 }
 if (NEEDS_NATS.includes(process.env.npm_lifecycle_event)) ensureNatsServer();
