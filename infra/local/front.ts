@@ -32,6 +32,8 @@ export interface FrontOrders {
   /** By function. */
   environments: Record<string, Record<string, string>>;
   sandboxes: number;
+  /** Starts one sandbox of each function ahead of any request, so that one that cannot start is known at once. */
+  provision: boolean;
   /** One gateway of the stack runs the schedules. */
   schedules: boolean;
 }
@@ -95,7 +97,6 @@ async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Every function gets one sandbox ahead of its first request: one that cannot start is known at once. */
 async function provision(pools: ReadonlyMap<string, Pool>): Promise<string | undefined> {
   for (const pool of pools.values()) {
     const why = await pool.provision();
@@ -119,7 +120,7 @@ async function run(orders: FrontOrders, pools: ReadonlyMap<string, Pool>): Promi
   try {
     const port = await listen(api, orders.port);
     const streamPort = await listen(url, orders.streamPort);
-    const why = await provision(pools);
+    const why = orders.provision ? await provision(pools) : undefined;
     report(why ? { report: "refused", why } : { report: "listening", port, streamPort });
   } catch (error) {
     report({ report: "refused", why: (error as Error).message });

@@ -50,7 +50,7 @@ async function passOn(
   response: ServerResponse,
 ): Promise<void> {
   let head: Buffer | undefined = contentType === WITH_PRELUDE ? Buffer.alloc(0) : undefined;
-  if (!head) response.writeHead(200, { "content-type": contentType });
+  const begin = () => response.headersSent || response.writeHead(200, { "content-type": contentType });
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       let bytes = chunk;
@@ -63,6 +63,7 @@ async function passOn(
         bytes = head.subarray(at + DELIMITER.length);
         head = undefined;
       }
+      begin();
       // The function is not told of a caller who left: it runs to its end, as on Lambda.
       if (!response.destroyed && bytes.length && !response.write(bytes)) await drained(response);
     }
@@ -72,6 +73,7 @@ async function passOn(
   await over;
   const failed = (body as IncomingMessage).trailers["lambda-runtime-function-error-type"] !== undefined;
   if (failed || head) return giveUp(response);
+  begin();
   response.end();
 }
 

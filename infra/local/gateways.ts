@@ -52,6 +52,7 @@ export async function startGateways(
         taskRoot: root,
         environments,
         sandboxes,
+        provision: true,
         schedules: k === 0,
       },
       house,

@@ -2,7 +2,7 @@
 
 import { FlagError, helpText, type Options, readFlags } from "./flags.ts";
 import { banner, type Ready } from "./ready.ts";
-import { Stack } from "./stack.ts";
+import type { Stack } from "./stack.ts";
 
 /** What the shell is told of flags that cannot be obeyed. */
 const BAD_USAGE = 2;
@@ -20,6 +20,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   if (options === "help") return console.log(helpText());
   let stack: Stack;
   try {
+    // Only now: it loads esbuild and the AWS client, and a mistyped flag should be told at once.
+    const { Stack } = await import("./stack.ts");
     stack = new Stack(options);
   } catch (error) {
     return fail(error);

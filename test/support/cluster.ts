@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type Msg, type NatsConnection } from "nats.ws";
-import { DIST } from "../../infra/build.ts";
+import { build, DIST } from "../../infra/build.ts";
 import {
   ACCOUNT,
   CREDENTIALS,
@@ -126,6 +126,9 @@ export class TestDaemon {
   }
 }
 
+/** Once per test file; others may be building the same at the same time. */
+let built: Promise<unknown> | undefined;
+
 export class Cluster implements AsyncDisposable {
   readonly dir = mkdtempSync(join(tmpdir(), "nightporter-test-"));
   readonly options: ClusterOptions;
@@ -146,6 +149,8 @@ export class Cluster implements AsyncDisposable {
 
   static async start(options: ClusterOptions): Promise<Cluster> {
     const cluster = new Cluster(options);
+    built ??= build();
+    await built;
     try {
       await Promise.all([cluster.startNats(), cluster.#startDynalite()]);
       for (const [name, size] of Object.entries(options.nodes)) cluster.addDaemon(name, size);
