@@ -15,11 +15,13 @@ export type Stream = "stdout" | "stderr";
 export class Journal {
   readonly file: string;
   readonly #out: WriteStream;
+  readonly #show: (text: string) => void;
   readonly #last = new Map<string, { line: string; shownAt: number }[]>();
   readonly #shown = new Map<string, { second: number; count: number }>();
 
-  constructor(file: string) {
+  constructor(file: string, show = (text: string): void => void process.stderr.write(text)) {
     this.file = file;
+    this.#show = show;
     this.#out = createWriteStream(file, { flags: "a" });
     this.#out.on("error", () => {});
   }
@@ -38,7 +40,7 @@ export class Journal {
 
   /** What the stack itself has to say. */
   say(text: string): void {
-    process.stderr.write(`${text}\n`);
+    this.#show(`${text}\n`);
   }
 
   /** What a part said last, without what a person has just read. */
