@@ -1,6 +1,6 @@
 // SHA-256, and HMAC-SHA-256 when given a key, in the form in which @smithy/signature-v4 takes a hash.
 
-import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
+import { createHash, createHmac, type Hash, type Hmac, hash } from "node:crypto";
 
 export class Sha256 {
   #hash: Hash | Hmac;
@@ -25,5 +25,4 @@ export class Sha256 {
   }
 }
 
-export const sha256Hex = (data: string | Uint8Array): string =>
-  createHash("sha256").update(data).digest("hex");
+export const sha256Hex = (data: string | Uint8Array): string => hash("sha256", data, "hex");

@@ -34,12 +34,15 @@ export type LambdaHandler = (event: unknown, context: Context) => Promise<unknow
 
 const OK = 200;
 
+/** After an overrun: long enough for what is still running to end, short enough for a client that waits. */
+const RETRY_AFTER_SECONDS = 1;
+
 export function createHandler(face: Face, { answerMs, log = writeLog }: HandlerOptions): LambdaHandler {
   const lines = createLines(log);
   return middy<unknown, unknown, Error, Context>({
     timeoutEarlyInMillis: answerMs,
     timeoutEarlyResponse: () => {
-      throw new Fault("Unavailable");
+      throw new Fault("Unavailable", undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     },
   })
     .before(({ context }) => lines.open(context))

@@ -69,7 +69,13 @@ test.each<[what: string, body: string, code: string, status: number, words?: str
     "UnknownParameter",
     400,
   ],
-  ["a parameter twice", `${launch({})}&MinCount=2`, "InvalidParameterValue", 400],
+  [
+    "a parameter twice",
+    `${launch({ KeyName: "k" })}&KeyName=k`,
+    "InvalidParameterValue",
+    400,
+    "The parameter KeyName is specified more than once",
+  ],
   ["bad percent encoding", `${launch({})}&KeyName=%E9`, "MalformedQueryString", 400],
   [
     "no MinCount",

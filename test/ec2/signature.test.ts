@@ -1,4 +1,6 @@
+import { createHash, createHmac } from "node:crypto";
 import { expect, test } from "vitest";
+import type { HttpCall } from "./front-door.ts";
 import { gatewayOver, KEY, record } from "./gateway.ts";
 import { presignedCall, type SigningOptions, send, signedCall } from "./signed-call.ts";
 
@@ -137,28 +139,59 @@ test("a request signed in both ways is refused", async () => {
 });
 
 test("a request signed over Date alone is answered", async () => {
-  const call = await signedOverDate(BODY);
+  const now = new Date();
+  const call = signedByHand({ date: now.toUTCString(), host: "gateway.example.net" }, stampOf(now));
   expect(await send(handler, call)).toMatchObject({ status: 200 });
 });
 
-/** The SDK's signer always writes X-Amz-Date, so this one is put together here, from the specification. */
-async function signedOverDate(body: string) {
-  const { createHash, createHmac } = await import("node:crypto");
-  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-  const date = new Date();
-  const stamp = date.toISOString().replace(/[-:]|\.\d+/g, "");
-  const scope = `${stamp.slice(0, 8)}/us-east-1/ec2/aws4_request`;
-  const headers: Record<string, string> = { date: date.toUTCString(), host: "gateway.example.net" };
-  const canonical = `POST\n/\n\ndate:${headers.date}\nhost:${headers.host}\n\ndate;host\n${sha256(body)}`;
-  const key = scope
-    .split("/")
-    .reduce<string | Buffer>(
-      (secret, part) => createHmac("sha256", secret).update(part).digest(),
-      `AWS4${KEY.secretAccessKey}`,
-    );
+// Correct signatures over requests that must not be signed so.
+test.each<[string, () => HttpCall, string]>([
+  [
+    "does not sign its host",
+    () => signedByHand({ "x-amz-date": stampOf(new Date()) }, stampOf(new Date())),
+    "'Host' must be a 'SignedHeader'",
+  ],
+  [
+    "is signed with the key of another day",
+    () => {
+      const stamp = stampOf(new Date());
+      return signedByHand({ host: "h", "x-amz-date": stamp }, stamp, { day: "20200101" });
+    },
+    "Date in Credential scope",
+  ],
+  [
+    "signs another body's hash",
+    () => {
+      const stamp = stampOf(new Date());
+      const hash = sha256("another");
+      return signedByHand({ host: "h", "x-amz-content-sha256": hash, "x-amz-date": stamp }, stamp, { hash });
+    },
+    "'x-amz-content-sha256' header does not match",
+  ],
+])("a request that %s is refused", async (_, call, words) => {
+  const answer = await send(handler, call());
+  expect(answer).toMatchObject({ code: "AuthFailure", status: 401 });
+  expect(answer.message).toContain(words);
+});
+
+const stampOf = (date: Date): string => date.toISOString().replace(/[-:]|\.\d+/g, "");
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** From the specification, for what the SDK's signer will not do: it always writes X-Amz-Date and signs the host. */
+function signedByHand(
+  headers: Record<string, string>,
+  stamp: string,
+  { day = stamp.slice(0, 8), hash = sha256(BODY) } = {},
+): HttpCall {
+  const scope = `${day}/us-east-1/ec2/aws4_request`;
+  const names = Object.keys(headers).sort();
+  const lines = names.map((name) => `${name}:${headers[name]}\n`).join("");
+  const canonical = `POST\n/\n\n${lines}\n${names.join(";")}\n${hash}`;
+  let key: string | Buffer = `AWS4${KEY.secretAccessKey}`;
+  for (const part of scope.split("/")) key = createHmac("sha256", key).update(part).digest();
   const signature = createHmac("sha256", key)
     .update(`AWS4-HMAC-SHA256\n${stamp}\n${scope}\n${sha256(canonical)}`)
     .digest("hex");
-  headers.authorization = `AWS4-HMAC-SHA256 Credential=${KEY.accessKeyId}/${scope},SignedHeaders=date;host,Signature=${signature}`;
-  return { method: "POST", path: "/", headers, body };
+  const authorization = `AWS4-HMAC-SHA256 Credential=${KEY.accessKeyId}/${scope},SignedHeaders=${names.join(";")},Signature=${signature}`;
+  return { method: "POST", path: "/", headers: { host: "h", ...headers, authorization }, body: BODY };
 }

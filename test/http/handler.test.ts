@@ -16,7 +16,7 @@ test("a handler that overruns answers by itself, before Lambda's deadline", asyn
   expect(context.getRemainingTimeInMillis()).toBeGreaterThan(300);
   expect(result).toMatchObject({
     statusCode: 503,
-    headers: { "content-type": "text/xml;charset=UTF-8" },
+    headers: { "content-type": "text/xml;charset=UTF-8", "retry-after": "1" },
     body: expect.stringContaining("<Code>Unavailable</Code>"),
   });
   expect(log).toMatchObject([{ action: "RunInstances", status: 503, code: "Unavailable" }]);
