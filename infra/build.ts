@@ -41,23 +41,30 @@ export interface Bundle {
 }
 
 /**
- * @param clean removes what earlier builds left; only for packaging, since running sandboxes may still want a chunk
+ * @param prune removes the chunks of earlier builds; only for packaging, since a running sandbox may still want one
  */
-export async function build({ clean = false } = {}): Promise<Bundle[]> {
-  if (clean) rmSync(DIST, { recursive: true, force: true });
+export async function build({ prune = false } = {}): Promise<Bundle[]> {
   const functions = readdirSync(join(root, "functions"))
     .filter((file) => file.endsWith(".ts"))
     .map((file) => basename(file, ".ts"));
   const bundles = await Promise.all([
-    ...functions.map((name) => make(name, `functions/${name}.ts`, join(DIST, "functions", name), true)),
-    make("node", "lib/node/main.ts", join(DIST, "node"), false),
+    ...functions.map((name) =>
+      make(name, `functions/${name}.ts`, join(DIST, "functions", name), true, prune),
+    ),
+    make("node", "lib/node/main.ts", join(DIST, "node"), false, prune),
   ]);
   // esbuild's own process would stay as long as this one.
   await stop();
   return bundles;
 }
 
-async function make(name: string, source: string, folder: string, splitting: boolean): Promise<Bundle> {
+async function make(
+  name: string,
+  source: string,
+  folder: string,
+  splitting: boolean,
+  prune: boolean,
+): Promise<Bundle> {
   const result = await bundle({
     ...SHARED,
     entryPoints: { index: source },
@@ -67,6 +74,10 @@ async function make(name: string, source: string, folder: string, splitting: boo
   const code = result.outputFiles.filter(({ path }) => path.endsWith(".mjs"));
   // Chunks before the entry that names them.
   for (const file of result.outputFiles.toReversed()) replace(file.path, file.contents);
+  if (prune) {
+    const made = new Set(result.outputFiles.map(({ path }) => basename(path)));
+    for (const file of readdirSync(folder)) if (!made.has(file)) rmSync(join(folder, file));
+  }
   const entry = code.find(({ path }) => basename(path) === "index.mjs")!.contents.length;
   const all = code.reduce((sum, { contents }) => sum + contents.length, 0);
   return { name, folder, entry, chunks: all - entry };

@@ -56,8 +56,13 @@ function installPackages() {
   if (status !== 0) give(`npm could not install the packages (exit ${status}); its words are above.`);
 }
 
+/** Debian keeps servers in `sbin`, which is not on everybody's PATH; the local stack looks there too. */
+const folders = (process.env.PATH ?? "")
+  .split(delimiter)
+  .flatMap((folder) => [folder, folder.replace(/\/bin\/?$/, "/sbin")]);
+
 function onPath(command) {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+  return folders.some((folder) => {
     try {
       accessSync(join(folder, command), constants.X_OK);
       return true;

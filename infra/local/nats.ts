@@ -1,7 +1,7 @@
 // nats-server with infra/nats.conf as it is, in a folder with the two files it includes.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { renderUsers, type User } from "../nats-users.ts";
 import { type House, Part } from "./part.ts";
@@ -47,6 +47,7 @@ export async function startNats(
       command: "nats-server",
       args: ["-c", join(folder, "nats.conf"), "--ports_file_dir", folder],
       env: {
+        PATH: withSbin(process.env.PATH ?? ""),
         NIGHTPORTER_NATS_HOST: HOST,
         NIGHTPORTER_NATS_PORT: String(await port(TCP_PORT)),
         NIGHTPORTER_NATS_WS_PORT: String(await port(WS_PORT)),
@@ -56,6 +57,13 @@ export async function startNats(
   );
   return { part, ...(await readPorts(folder, part)) };
 }
+
+/** Debian keeps servers in `sbin`, which is not on everybody's PATH. */
+const withSbin = (path: string): string =>
+  path
+    .split(delimiter)
+    .flatMap((folder) => [folder, folder.replace(/\/bin\/?$/, "/sbin")])
+    .join(delimiter);
 
 /** The server writes the ports it listens on to a file, once it does. */
 async function readPorts(folder: string, part: Part): Promise<{ url: string; tcpUrl: string }> {
