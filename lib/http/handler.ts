@@ -33,6 +33,7 @@ export interface HandlerOptions {
 export type LambdaHandler = (event: unknown, context: Context) => Promise<unknown>;
 
 const OK = 200;
+const SERVER_FAULT = 500;
 
 /** After an overrun: long enough for what is still running to end, short enough for a client that waits. */
 const RETRY_AFTER_SECONDS = 1;
@@ -91,8 +92,9 @@ function createLines(log: Log) {
   };
 }
 
-/** A refusal explains itself by its code; what lies beneath a fault is for whoever reads the log. */
-function causeOf({ cause }: Fault): { error?: string } {
-  if (cause === undefined) return {};
-  return { error: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) };
+/** A refusal is told by its code; of what went wrong on this side, the log says why. */
+function causeOf({ cause, message, status }: Fault): { error?: string } {
+  if (cause !== undefined)
+    return { error: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) };
+  return status >= SERVER_FAULT ? { error: message } : {};
 }

@@ -10,7 +10,7 @@ export interface LogLine {
   /** The fault's code, where there was one. */
   code?: string;
   ms?: number;
-  /** Only for what was not expected: where the product itself went wrong. */
+  /** Only where the fault is on this side: what it was, with its stack if it was not expected. */
   error?: string;
 }
 

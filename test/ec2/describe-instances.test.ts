@@ -7,7 +7,13 @@ const id = (n: number): string => `i-${String(n).padStart(17, "0")}`;
 
 /** Two of one launch and one of an earlier one. */
 const RECORDS: Instance[] = [
-  record({ id: id(2), index: 1, tags: [{ key: "Owner", value: "alice" }], state: "stopped" }),
+  record({
+    id: id(2),
+    index: 1,
+    launchedAt: Date.UTC(2026, 0, 1),
+    tags: [{ key: "Owner", value: "alice" }],
+    state: "stopped",
+  }),
   record({
     id: id(1),
     index: 0,

@@ -33,16 +33,11 @@ export const describeInstances: Action<DescribeInstancesRequest, DescribeInstanc
   };
 };
 
-/** Oldest launch first, its instances in their order. */
+/** Oldest first; unique, as a page's key must be. Nodes stamp the instances of one launch a little apart. */
 const byLaunch = ({ launchedAt, reservation, index, id }: Instance): string =>
   [String(launchedAt).padStart(15, "0"), reservation, String(index).padStart(4, "0"), id].join("/");
 
-function reservationsOf(instances: readonly Instance[]): Instance[][] {
-  const reservations = new Map<string, Instance[]>();
-  for (const instance of instances) {
-    const members = reservations.get(instance.reservation) ?? [];
-    members.push(instance);
-    reservations.set(instance.reservation, members);
-  }
-  return [...reservations.values()];
-}
+const reservationsOf = (instances: readonly Instance[]): Instance[][] =>
+  [...Map.groupBy(instances, ({ reservation }) => reservation).values()].map((members) =>
+    members.sort((a, b) => a.index - b.index),
+  );
