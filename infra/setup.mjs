@@ -3,7 +3,7 @@
 // Plain JavaScript for Node 20, since on a fresh clone the packages, and Lambda's Node among them, are not there yet.
 // When nothing is missing it only reads two lock files.
 
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,7 +51,14 @@ function installPackages() {
   const npm = process.env.npm_execpath;
   // The Node that runs npm, not the one in node_modules, which npm is about to replace.
   const command = npm ? (process.env.npm_node_execpath ?? process.execPath) : "npm";
-  const args = [...(npm ? [npm] : []), fresh ? "ci" : "install", "--include=dev", "--no-audit", "--no-fund"];
+  const args = [
+    ...(npm ? [npm] : []),
+    fresh ? "ci" : "install",
+    "--include=dev",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
   const { status } = spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2] });
   if (status !== 0) give(`npm could not install the packages (exit ${status}); its words are above.`);
 }
@@ -78,12 +85,15 @@ function saidNo() {
   if (process.argv.includes("--no-install")) return true;
   // `npm start --no-install` (without `--`) becomes npm's own setting `install=false`.
   if (["", "false"].includes(process.env.npm_config_install ?? "true")) return true;
+  return /\s--no-install\b/.test(parentsCommandLine());
+}
+
+/** Linux keeps it in a file; elsewhere there is `ps`, which small Linux images lack. */
+function parentsCommandLine() {
   try {
-    return /\s--no-install\b/.test(
-      execFileSync("ps", ["-o", "args=", "-p", String(process.ppid)], { encoding: "utf8" }),
-    );
+    return readFileSync(`/proc/${process.ppid}/cmdline`, "utf8");
   } catch {
-    return false;
+    return spawnSync("ps", ["-o", "args=", "-p", String(process.ppid)], { encoding: "utf8" }).stdout ?? "";
   }
 }
 

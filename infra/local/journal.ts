@@ -7,6 +7,8 @@ const LAST_LINES = 12;
 /** A part that floods the terminal hides the others; beyond this many lines a second the file has the rest. */
 const SHOWN_PER_SECOND = 12;
 const RECENT_MS = 3000;
+/** What a part says again and again is news once in this while. */
+const AGAIN_MS = 30_000;
 /** A stack trace of a minified bundle quotes all of it, in one line. */
 const LINE_CHARACTERS = 400;
 
@@ -18,6 +20,8 @@ export class Journal {
   readonly #show: (text: string) => void;
   readonly #last = new Map<string, { line: string; shownAt: number }[]>();
   readonly #shown = new Map<string, { second: number; count: number }>();
+  /** When each text was shown, by part and text. */
+  readonly #said = new Map<string, number>();
 
   constructor(file: string, show = (text: string): void => void process.stderr.write(text)) {
     this.file = file;
@@ -30,7 +34,7 @@ export class Journal {
   write(part: string, stream: Stream, line: string): void {
     this.#out.write(`${new Date().toISOString()} ${part} ${line}\n`);
     const notable = notableText(stream, line);
-    const show = notable !== undefined && this.#mayShow(part);
+    const show = notable !== undefined && this.#isNews(part, notable) && this.#mayShow(part);
     if (show) this.say(`${part}: ${shorten(notable)}`);
     const last = this.#last.get(part) ?? [];
     last.push({ line, shownAt: show ? Date.now() : 0 });
@@ -52,6 +56,15 @@ export class Journal {
 
   async close(): Promise<void> {
     await new Promise<void>((done) => this.#out.end(done));
+  }
+
+  #isNews(part: string, text: string): boolean {
+    const now = Date.now();
+    const key = `${part} ${text}`;
+    if (now - (this.#said.get(key) ?? 0) < AGAIN_MS) return false;
+    for (const [old, at] of this.#said) if (now - at >= AGAIN_MS) this.#said.delete(old);
+    this.#said.set(key, now);
+    return true;
   }
 
   #mayShow(part: string): boolean {
@@ -84,7 +97,7 @@ export function notableText(stream: Stream, line: string): string | undefined {
   const lambda = LAMBDA_LINE.exec(line);
   const message = lambda?.[2] ?? line;
   const fields = readObject(message);
-  if (fields) return isNotable(fields) ? message : undefined;
+  if (fields) return isNotable(fields) ? describe(fields) : undefined;
   if (lambda)
     return NOTABLE_LEVELS.has(lambda[1]!.toLowerCase()) ? message.replaceAll("\r", "\n  ") : undefined;
   // Anything else on stderr is a runtime's own complaint: a stack trace, a failed assertion.
@@ -93,6 +106,15 @@ export function notableText(stream: Stream, line: string): string | undefined {
 
 const isNotable = (fields: Record<string, unknown>): boolean =>
   fields.error !== undefined || NOTABLE_LEVELS.has(String(fields.level).toLowerCase());
+
+/** How many lines of a stack trace say where it was. */
+const STACK_LINES = 3;
+
+/** What happened and why, of a line written for programs. */
+function describe({ event, action, code, message, error }: Record<string, unknown>): string {
+  const why = error === undefined ? [] : [String(error).split("\n").slice(0, STACK_LINES).join("\n")];
+  return [event, action, code, message, ...why].filter((word) => word !== undefined).join(": ");
+}
 
 function readObject(text: string): Record<string, unknown> | undefined {
   if (!text.startsWith("{")) return undefined;

@@ -38,7 +38,7 @@ describe("without a nats-server", () => {
     fake("apt-cache", 'echo "Size: 4100000"');
     fake(
       "apt-get",
-      `printf '#!/bin/sh\\n' > ${folder}/sbin/nats-server; chmod +x ${folder}/sbin/nats-server`,
+      `printf '#!/bin/sh\\n' > ${folder}/sbin/nats-server; /bin/chmod +x ${folder}/sbin/nats-server`,
     );
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
