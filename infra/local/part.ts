@@ -77,7 +77,8 @@ export class Part {
     }
     if (!child.pid) {
       const [error] = await once(child, "error");
-      throw new Error(`${name} does not start: ${(error as Error).message}`);
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new Error(`${name} does not start: ${code === "ENOENT" ? `${command} is not on PATH` : message}`);
     }
     const part = new Part(options, child, house);
     house.parts.push(part);

@@ -1,5 +1,6 @@
 // From the command line to a stack that runs until it is told to end.
 
+import { readWindows } from "../../lib/windows.ts";
 import { FlagError, helpText, type Options, readFlags } from "./flags.ts";
 import { banner, type Ready } from "./ready.ts";
 import type { Stack } from "./stack.ts";
@@ -14,6 +15,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   let options: Options | "help";
   try {
     options = readFlags(argv);
+    readWindows(process.env.NIGHTPORTER_WINDOWS);
   } catch (error) {
     return fail(error);
   }
