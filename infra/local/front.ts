@@ -91,7 +91,11 @@ const listener =
     }
   };
 
+/** API Gateway keeps idle connections for minutes; with Node's five seconds a client's next request meets a reset. */
+const KEEP_ALIVE_MS = 75_000;
+
 async function listen(server: Server, port: number): Promise<number> {
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, HOST);
   await once(server, "listening");
   return (server.address() as AddressInfo).port;

@@ -25,6 +25,7 @@ export async function answerFunctionUrl(
     apiId: URL_ID,
     domainName: functionUrlDomain(URL_ID),
     routeKey: "$default",
+    rawPath: request.url.split("?")[0]!,
   });
   if (Buffer.byteLength(JSON.stringify(event)) > LAMBDA_BYTES)
     return sendAnswer(response, API_GATEWAY.tooLarge());

@@ -25,7 +25,7 @@ export async function answerHttpApi(
   request: FrontRequest,
   pools: ReadonlyMap<string, Pool>,
 ): Promise<HttpAnswer> {
-  const path = request.url.split("?")[0]!;
+  const path = decode(request.url.split("?")[0]!);
   const match = matchRoute(
     [...pools.values()].map(({ fn }) => fn),
     request.method,
@@ -36,6 +36,7 @@ export async function answerHttpApi(
     apiId: API_ID,
     domainName: httpApiDomain(API_ID),
     routeKey: `${match.route.method} ${match.route.path}`,
+    rawPath: path,
     ...(match.pathParameters ? { pathParameters: match.pathParameters } : {}),
   });
   if (Buffer.byteLength(JSON.stringify(event)) > LAMBDA_BYTES) return API_GATEWAY.tooLarge();
@@ -44,6 +45,15 @@ export async function answerHttpApi(
   overran.catch(() => {});
   const answered = pools.get(match.fn.name)!.invoke(event, request.traceId).then(toHttp);
   return await Promise.race([answered, overran]).finally(() => limit.abort());
+}
+
+/** An HTTP API hands the path on decoded, unlike a Function URL (seen at AWS by several adapters' authors). */
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 async function toHttp(answer: Answer | { outcome: "throttled" }): Promise<HttpAnswer> {

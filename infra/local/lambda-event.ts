@@ -20,6 +20,7 @@ export interface Via {
   domainName: string;
   /** `POST /`, or `$default` for a Function URL. */
   routeKey: string;
+  rawPath: string;
   pathParameters?: Record<string, string>;
 }
 
@@ -40,7 +41,8 @@ const HOP_BY_HOP = new Set([
 ]);
 
 export function lambdaEvent(request: FrontRequest, via: Via) {
-  const [rawPath = "/", rawQueryString = ""] = splitOnce(request.url, "?");
+  const { rawPath } = via;
+  const [, rawQueryString = ""] = splitOnce(request.url, "?");
   const { headers, cookies } = readHeaders(request);
   const now = new Date();
   const query = readQuery(rawQueryString);

@@ -70,7 +70,8 @@ export class Pool {
       onIdle: (sandbox) => {
         if (!this.#claimed.delete(sandbox)) this.#idle.push(sandbox);
       },
-      onGone: (sandbox) => {
+      onGone: (sandbox, how) => {
+        if (!this.#closed) onLine(part, "stderr", `ended: ${how}; the next request starts another`);
         this.#all.delete(sandbox);
         this.#claimed.delete(sandbox);
         const at = this.#idle.indexOf(sandbox);

@@ -46,9 +46,7 @@ export function banner(ready: Ready, tookMs: number): string {
     "",
     `Nightporter is ready after ${(tookMs / 1000).toFixed(1)} s. Ctrl-C ends it and all it started.`,
     "",
-    ...ready.gateways.map((gateway, k) =>
-      row(k === 0 ? "EC2" : "", `${gateway.url}   streaming: ${gateway.streamUrl}`),
-    ),
+    ...ready.gateways.map((gateway) => row("gateway", `${gateway.url}   streaming URL ${gateway.streamUrl}`)),
     row("nodes", nodeNames(ready.nodes.map(({ name }) => name))),
     row(
       "NATS",

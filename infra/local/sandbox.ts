@@ -108,6 +108,7 @@ export class Sandbox {
 
   /** Only for an idle sandbox. Settles with its answer; one that overruns `timeoutMs` is killed, as on Lambda. */
   async invoke(event: unknown, requestId: string, traceId: string): Promise<Answer> {
+    if (this.#how !== undefined) return { outcome: "died", how: this.#how };
     const { fn, arn } = this.options;
     const answer = Promise.withResolvers<Answer>();
     const over = Promise.withResolvers<void>();

@@ -54,6 +54,14 @@ describe("the event", () => {
     expect(event).not.toHaveProperty("body");
   });
 
+  test("the path arrives decoded, as an HTTP API does it", async () => {
+    expect(await eventOf("/v1/nodes/a%20b?q=%20")).toMatchObject({
+      rawPath: "/v1/nodes/a b",
+      rawQueryString: "q=%20",
+      pathParameters: { node: "a b" },
+    });
+  });
+
   test("the most specific route wins and names its variables", async () => {
     expect(await eventOf("/v1/nodes/a")).toMatchObject({
       routeKey: "GET /v1/nodes/{node}",
