@@ -37,6 +37,11 @@ const SUBJECT = "ec2.RunInstances";
 /** Where a launch goes. The typed subject has subscribers only while one of that type fits somewhere. */
 export const launchSubject = (type?: string): string => (type ? `${SUBJECT}.${type}` : SUBJECT);
 
+/** The same, handed to one node by name: after a silence the queue group might pick the silent one again. */
+export const namedLaunchSubject = (node: string): string =>
+  `hive.node.${node}.${NAMED_LAUNCH}.${GATEWAY_NAME}`;
+export const NAMED_LAUNCH = "launch";
+
 /** Who still has room for one of `type`? Answered by one node of the queue group, under the typed subject's rule. */
 export const roomSubject = (type: string, from: string): string => `hive.room.${type}.${from}`;
 

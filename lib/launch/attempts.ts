@@ -91,14 +91,22 @@ export async function undoInstances(
   return unsure;
 }
 
-/** Those a reservation keeps when more were found than it may have: older attempts first, then by index. */
+/**
+ * Those a reservation keeps when more were found than it may have: older attempts first, then by index. An id that is
+ * on two nodes, since its launch was delivered twice, is kept on one.
+ */
 export function chooseInstances(
   found: readonly Instance[],
   maxCount: number,
 ): { kept: Instance[]; surplus: Instance[] } {
-  const unique = [...new Map(found.map((one) => [one.id, one])).values()];
-  const sorted = unique.sort(
+  const sorted = [...found].sort(
     (a, b) => a.attempt.fence - b.attempt.fence || a.attempt.n - b.attempt.n || a.index - b.index,
   );
-  return { kept: sorted.slice(0, maxCount), surplus: sorted.slice(maxCount) };
+  const kept = new Map<string, Instance>();
+  const surplus: Instance[] = [];
+  for (const instance of sorted) {
+    if (kept.size < maxCount && !kept.has(instance.id)) kept.set(instance.id, instance);
+    else surplus.push(instance);
+  }
+  return { kept: [...kept.values()], surplus };
 }

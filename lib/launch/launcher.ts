@@ -1,12 +1,13 @@
 // RunInstances as an operation: claim or join the launch of this token, lead it or wait for who does.
 
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "../bus.ts";
 import { Fault } from "../fault.ts";
 import type { Instance } from "../instance.ts";
 import { keys, type Table } from "../table.ts";
 import type { Windows } from "../windows.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 import { type LaunchNodes, Lead, type Led, type Wanted } from "./lead.ts";
 import { faultOf, type LaunchRecord, LaunchRecords } from "./record.ts";
 
@@ -45,9 +46,6 @@ export type Launch = (
   principal: { account: string },
   call: LaunchCall,
 ) => Promise<Instance[]>;
-
-/** Parameters that do not make another launch of a request. */
-const NOT_FINGERPRINTED = new Set(["ClientToken", "DryRun"]);
 
 export function createLauncher({ bus, table, nodes, windows, describe }: LauncherDeps): Launch {
   const records = new LaunchRecords(table, windows.leaseMs);
@@ -115,22 +113,4 @@ export function createLauncher({ bus, table, nodes, windows, describe }: Launche
 
 function goneFault(): never {
   throw new Fault("Unavailable", "The launch record is gone");
-}
-
-/** Two requests with one fingerprint ask for the same launch. Member order does not matter. */
-function fingerprintOf(input: Record<string, unknown>): string {
-  const relevant = Object.fromEntries(Object.entries(input).filter(([name]) => !NOT_FINGERPRINTED.has(name)));
-  return createHash("sha256")
-    .update(JSON.stringify(sorted(relevant)))
-    .digest("hex");
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object" || value instanceof Date) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, member]) => [name, sorted(member)]),
-  );
 }

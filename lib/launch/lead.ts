@@ -2,7 +2,8 @@
 //
 // 1. An attempt is published; its plan is committed. Enough instances: the decision is written, then answered.
 // 2. Silence, or too few commits: gather with the next attempt, which closes the older ones. Enough found: adopt.
-//    Too few: undo those, and publish the next attempt on the plain subject, passing over the nodes that kept silent.
+//    Too few: undo those, and hand the next attempt to a node that has just answered, passing over the silent ones. By
+//    name, since the queue group would hand it to a frozen node as readily as before.
 // 3. A capacity error is answered only after `failed` is written, and that only while no node is under suspicion of
 //    having started something. Else the record is left in flight and the caller told to come again.
 // 4. Whoever finds that a newer attempt is at work stops, and joins.
@@ -13,7 +14,7 @@ import type { Exchange } from "../exchange.ts";
 import { Fault } from "../fault.ts";
 import type { Instance } from "../instance.ts";
 import type { Windows } from "../windows.ts";
-import type { LaunchAnswer, LaunchRef } from "../wire.ts";
+import { type LaunchAnswer, type LaunchRef, launchSubject, namedLaunchSubject } from "../wire.ts";
 import {
   type Committed,
   chooseInstances,
@@ -23,7 +24,7 @@ import {
   type PlanPart,
   undoInstances,
 } from "./attempts.ts";
-import { publishLaunch } from "./publish.ts";
+import { type PublishOutcome, publishLaunch } from "./publish.ts";
 import type { LaunchRecord, LaunchRecords } from "./record.ts";
 
 /** What the launch needs of the fleet: names to gather from, and where to note those that took part. */
@@ -70,6 +71,8 @@ export class Lead {
   readonly #suspects: Set<string>;
   readonly #silent = new Set<string>();
   readonly #heardOf = new Set<string>();
+  /** Nodes that answered the last gather. */
+  #awake: string[] = [];
 
   /** @param giveUpAt epoch milliseconds after which no new attempt is begun */
   constructor(deps: LeadDeps, record: LaunchRecord, wanted: Wanted, giveUpAt: number) {
@@ -82,7 +85,7 @@ export class Lead {
 
   /** A launch that has just been claimed: nothing of it can be anywhere. */
   run(exchange: Exchange): Promise<Led> {
-    return this.#attempts(exchange, true);
+    return this.#attempts(exchange, [launchSubject(this.#wanted.type), launchSubject()]);
   }
 
   /** A launch whose owner is gone: first see what it left. */
@@ -91,13 +94,13 @@ export class Lead {
     // An owner that did not leave in order may have been anywhere.
     if (!this.#record.suspects) for (const name of seen) this.#suspects.add(name);
     const next = await this.#gather(exchange);
-    return next.outcome === "again" ? this.#attempts(exchange, false) : next;
+    return next.outcome === "again" ? this.#attempts(exchange, this.#subjects()) : next;
   }
 
-  async #attempts(first: Exchange, typedFirst: boolean): Promise<Led> {
+  async #attempts(first: Exchange, firstSubjects: readonly string[]): Promise<Led> {
     let exchange = first;
-    for (let typed = typedFirst; ; typed = false) {
-      const next = await this.#attempt(exchange, typed);
+    for (let subjects = firstSubjects; ; subjects = this.#subjects()) {
+      const next = await this.#attempt(exchange, subjects);
       if (next.outcome !== "again") return next;
       if (Date.now() >= this.#giveUpAt) return this.#leave("The launch could not be decided in time");
       exchange = await this.#deps.bus.exchange();
@@ -122,17 +125,38 @@ export class Lead {
     return Math.min(Date.now() + launchMs, this.#record.leaseUntil - skewMs);
   }
 
-  async #attempt(exchange: Exchange, typedFirst: boolean): Promise<Next> {
+  /** Where an attempt goes that is not the first. */
+  #subjects(): string[] {
+    const awake = this.#awake[Math.floor(Math.random() * this.#awake.length)];
+    return [...(awake ? [namedLaunchSubject(awake)] : []), launchSubject()];
+  }
+
+  async #attempt(exchange: Exchange, subjects: readonly string[]): Promise<Next> {
     const launch = this.#nextLaunch();
-    const { type, maxCount, input, trace } = this.#wanted;
+    const { maxCount, input, trace } = this.#wanted;
     const tried = [...this.#silent];
     const deadline = this.#deadline;
-    const published = await publishLaunch(
+    const { outcome: published, echoes } = await publishLaunch(
       exchange,
       this.#deps.windows,
-      { launch, type, maxCount, input, tried, deadline, trace },
-      typedFirst,
+      { launch, maxCount, input, tried, deadline, trace },
+      subjects,
     );
+    let next: Next | undefined;
+    try {
+      next = await this.#follow(exchange, launch, published, deadline);
+      return next;
+    } finally {
+      await this.#clearEchoes(exchange, echoes(), next);
+    }
+  }
+
+  async #follow(
+    exchange: Exchange,
+    launch: LaunchRef,
+    published: PublishOutcome,
+    deadline: number,
+  ): Promise<Next> {
     if (published.outcome === "absent")
       return this.#fail(new Fault("ServiceUnavailable", "No node daemon is connected"));
     if (published.outcome === "silent") {
@@ -159,6 +183,20 @@ export class Lead {
     }
   }
 
+  /** Ends what a launch that was delivered twice has started beside the answer. */
+  async #clearEchoes(
+    exchange: Exchange,
+    echoes: readonly LaunchAnswer[],
+    next: Next | undefined,
+  ): Promise<void> {
+    const started = echoes.flatMap((echo) => (echo.outcome === "started" ? echo.instances : []));
+    // Whoever goes on from here gathers, and meets them there.
+    if (started.length === 0 || next?.outcome === "again" || next?.outcome === "joined") return;
+    const kept = new Set(next?.instances.map(({ id, node }) => `${id} ${node}`));
+    const surplus = started.filter(({ id, node }) => !kept.has(`${id} ${node}`));
+    await undoInstances(exchange, this.#deps.windows, this.#nextLaunch(), surplus);
+  }
+
   async #commit(exchange: Exchange, launch: LaunchRef, parts: PlanPart[], deadline: number): Promise<Next> {
     for (const { node } of parts) this.#heardOf.add(node);
     const { windows } = this.#deps;
@@ -177,6 +215,7 @@ export class Lead {
     const names = new Set([...(await nodes.seenNow()), ...nodes.listed, ...this.#heardOf, ...this.#suspects]);
     const gathered: Gathered = await gatherLaunch(exchange, windows, names, launch);
     if (gathered.superseded) return this.#join();
+    this.#awake = gathered.answered;
     for (const node of gathered.answered) this.#suspects.delete(node);
     for (const node of gathered.unanswered) this.#silent.add(node);
     for (const node of gathered.answered) this.#silent.delete(node);

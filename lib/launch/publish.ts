@@ -1,17 +1,19 @@
 // One attempt of a launch: published, acknowledged, answered.
 //
-// 1. The typed subject first: whoever is on it has room. Nobody there is no verdict; the plain subject follows.
+// 1. Subjects are tried in order until somebody is there. The typed one comes first: whoever is on it has room. Nobody
+//    there is no verdict; the plain subject follows.
 // 2. No sign within `ackMs`, or none for `quietMs` after the last: the outcome is unknown. Whether there was an
 //    acknowledgement matters: without one nothing was started, since it leaves a node before room is taken.
+// 3. The first answer counts. Should the network have delivered the launch twice, the second answer is an echo, which
+//    the caller collects and clears away before it answers.
 
 import { type Attempt, formatAttempt, instanceId } from "../attempt.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Windows } from "../windows.ts";
-import { HEADERS, type LaunchAnswer, type LaunchRef, launchAnswerSchema, launchSubject } from "../wire.ts";
+import { HEADERS, type LaunchAnswer, type LaunchRef, launchAnswerSchema } from "../wire.ts";
 
 export interface Published {
   launch: LaunchRef;
-  type: string;
   maxCount: number;
   input: Record<string, unknown>;
   tried: readonly string[];
@@ -20,23 +22,29 @@ export interface Published {
   trace?: string | undefined;
 }
 
+export interface Publishing {
+  outcome: PublishOutcome;
+  /** Answers of other nodes that have come since; none are taken after this. */
+  echoes: () => LaunchAnswer[];
+}
+
 export type PublishOutcome =
   | { outcome: "answered"; answer: LaunchAnswer }
   | { outcome: "absent" }
   /** `by` is the node that acknowledged, if one did. */
   | { outcome: "silent"; by: string | undefined };
 
+/** @param subjects at least one */
 export async function publishLaunch(
   exchange: Exchange,
   windows: Windows,
   launch: Published,
-  typedFirst: boolean,
-): Promise<PublishOutcome> {
-  if (typedFirst) {
-    const typed = await publishTo(exchange, windows, launch, launchSubject(launch.type));
-    if (typed.outcome !== "absent") return typed;
-  }
-  return publishTo(exchange, windows, launch, launchSubject());
+  subjects: readonly string[],
+): Promise<Publishing> {
+  const [subject, ...others] = subjects;
+  const publishing = await publishTo(exchange, windows, launch, subject!);
+  const alone = publishing.outcome.outcome === "absent" && others.length > 0;
+  return alone ? publishLaunch(exchange, windows, launch, others) : publishing;
 }
 
 function publishTo(
@@ -44,15 +52,21 @@ function publishTo(
   windows: Windows,
   launch: Published,
   subject: string,
-): Promise<PublishOutcome> {
+): Promise<Publishing> {
   return new Promise((resolve) => {
     let by: string | undefined;
+    let over = false;
+    const later: LaunchAnswer[] = [];
     let close = () => {};
     let timer: NodeJS.Timeout | undefined;
-    const end = (outcome: PublishOutcome) => {
-      clearTimeout(timer);
+    const echoes = () => {
       close();
-      resolve(outcome);
+      return later;
+    };
+    const end = (outcome: PublishOutcome) => {
+      over = true;
+      clearTimeout(timer);
+      resolve({ outcome, echoes });
     };
     const patience = (ms: number) => {
       clearTimeout(timer);
@@ -60,15 +74,20 @@ function publishTo(
     };
     patience(windows.ackMs);
     close = exchange.open(subject, launch.input, headersOf(launch), (reply) => {
-      if (reply.kind === "absent") return end({ outcome: "absent" });
-      if (reply.kind === "closed") return end({ outcome: "silent", by });
+      if (reply.kind !== "message") {
+        if (!over) end(reply.kind === "absent" ? { outcome: "absent" } : { outcome: "silent", by });
+        return;
+      }
       const acknowledged = reply.header(HEADERS.ack);
       if (acknowledged) {
+        if (over) return;
         by = acknowledged;
         return patience(windows.quietMs);
       }
       const answer = launchAnswerSchema.safeParse(reply.body);
-      if (answer.success) end({ outcome: "answered", answer: answer.data });
+      if (!answer.success) return;
+      if (over) later.push(answer.data);
+      else end({ outcome: "answered", answer: answer.data });
     });
   });
 }

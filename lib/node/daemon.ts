@@ -10,6 +10,7 @@ import {
   type Answer,
   type Ask,
   HEADERS,
+  NAMED_LAUNCH,
   roomAnswerSchema,
   roomSubject,
   VERBS,
@@ -93,17 +94,18 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
     if (pulse.stalled) await link.flush();
   };
   const work = new Set<Promise<unknown>>();
+  const launch = (incoming: Incoming): Promise<void> => {
+    const running: Promise<void> = current()
+      .then(() => desk.launch(incoming))
+      .finally(() => work.delete(running));
+    work.add(running);
+    return running;
+  };
   const subjects = new RoomSubjects({
     node,
     exchange,
     fits: (type) => ledger.roomBesideHolds(type) > 0,
-    launch: (incoming) => {
-      const running: Promise<void> = current()
-        .then(() => desk.launch(incoming))
-        .finally(() => work.delete(running));
-      work.add(running);
-      return running;
-    },
+    launch,
     failed,
   });
   const heart = new Heart({
@@ -145,7 +147,8 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
   const serving = exchange.serve(
     verbsOf(node),
     undefined,
-    (incoming) => serveVerb(verbs, incoming, pulse, current),
+    (incoming) =>
+      verbOf(incoming) === NAMED_LAUNCH ? launch(incoming) : serveVerb(verbs, incoming, pulse, current),
     failed,
   );
 
@@ -179,6 +182,9 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
 
 type VerbHandlers = { [V in Verb]: (ask: Ask<V>, tried: string[]) => Answer<V> };
 
+/** `hive.node.<name>.<verb>.<who asks>` */
+const verbOf = ({ subject }: Incoming): string => subject.split(".").at(-2) ?? "";
+
 /** What may start something; after a standstill it waits for the news behind it. */
 const STARTING: ReadonlySet<Verb> = new Set(["hold", "commit"]);
 
@@ -189,7 +195,7 @@ function serveVerb(
   pulse: Pulse,
   current: () => Promise<void>,
 ): Promise<void> | void {
-  const verb = incoming.subject.split(".").at(-2) as Verb;
+  const verb = verbOf(incoming) as Verb;
   if (!Object.hasOwn(VERBS, verb)) return;
   const ask = (VERBS[verb].ask as z.ZodMiniType).safeParse(incoming.body ?? {});
   if (!ask.success) throw new Error(`${incoming.subject}: ${ask.error.issues[0]?.message}`);

@@ -68,6 +68,7 @@ class Round {
   readonly #sources: RoomSources;
   readonly #asked: Set<string>;
   #parts: Part[] = [];
+  #whole = false;
   #busy = false;
   #full = false;
   readonly #never: Never[] = [];
@@ -92,7 +93,8 @@ class Round {
     const { self, peers } = this.#sources;
     let over = this.#asked.has(self) ? undefined : this.#take(self, this.#askHere());
     for (const { name, whole } of askingOrder(peers(), this.#wanted.type, this.#wanted.maxCount)) {
-      if (over || this.#missing <= 0) break;
+      // A split that suffices does not end the search while a node may still take the whole.
+      if (over || this.#whole || (this.#missing <= 0 && !whole)) break;
       if (!this.#asked.has(name)) over = await this.#askPeer(name, whole);
     }
     while (!over && this.#got < this.#wanted.minCount) {
@@ -157,10 +159,13 @@ class Round {
   /** A node that holds the whole makes the parts needless: they go back. */
   #keep(part: Part): void {
     if (part.count >= this.#wanted.maxCount) {
+      this.#whole = true;
       void this.#releaseAll();
       this.#parts = [part];
-    } else {
+    } else if (this.#missing > 0) {
       this.#parts.push({ ...part, count: Math.min(part.count, this.#missing) });
+    } else {
+      void this.#sources.release(part.node, this.#wanted.launch, part.hold);
     }
   }
 

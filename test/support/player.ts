@@ -6,7 +6,14 @@ import type { Exchange } from "../../lib/exchange.ts";
 import { type PublishOutcome, publishLaunch } from "../../lib/launch/publish.ts";
 import { LaunchRecords } from "../../lib/launch/record.ts";
 import { keys } from "../../lib/table.ts";
-import type { Answer, Ask, LaunchRef, Seat, Verb } from "../../lib/wire.ts";
+import {
+  type Answer,
+  type Ask,
+  type LaunchRef,
+  launchSubject,
+  type Seat,
+  type Verb,
+} from "../../lib/wire.ts";
 import { type Cluster, request } from "./cluster.ts";
 
 const ASK_MS = 3000;
@@ -60,20 +67,20 @@ export class Player {
     return request(this.count, { type: this.type }).input;
   }
 
-  publish(n: number, options: { tried?: string[]; deadline?: number } = {}): Promise<PublishOutcome> {
-    return publishLaunch(
+  async publish(n: number, options: { tried?: string[]; deadline?: number } = {}): Promise<PublishOutcome> {
+    const { outcome } = await publishLaunch(
       this.exchange,
       this.cluster.windows,
       {
         launch: this.ref(n),
-        type: this.type,
         maxCount: this.count,
         input: this.input,
         tried: options.tried ?? [],
         deadline: options.deadline ?? Date.now() + this.cluster.windows.launchMs,
       },
-      false,
+      [launchSubject()],
     );
+    return outcome;
   }
 
   hold(node: string, n: number, count = this.count) {
