@@ -3,11 +3,11 @@
 //
 //   node infra/nats-users.ts --fleet fleet.yaml --out DIR
 //
-// makes a password for each user, prints them once, and writes DIR/nats-users.conf with bcrypt's place taken by the
-// plain text: keep the file as you keep the passwords.
+// writes DIR/nats-users.conf with a password for each user and prints them. Run again after a change of the fleet, it
+// keeps the passwords of those who stay. They are in plain text; only the file's owner may read it.
 
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { parseFleet } from "../lib/fleet-file.ts";
@@ -77,15 +77,29 @@ ${rows.join("\n")}
 `;
 }
 
+const USER = /user: "([^"]+)", password: "([^"]+)"/g;
+
+/** The users of a file that `renderUsers` wrote; none when it is not there yet. */
+function readUsers(file: string): User[] {
+  if (!existsSync(file)) return [];
+  return [...readFileSync(file, "utf8").matchAll(USER)].map(([, name, password]) => ({
+    name: name!,
+    password: password!,
+  }));
+}
+
+const mintPassword = (): string => randomBytes(24).toString("base64url");
+
 if (import.meta.main) {
   const { values } = parseArgs({
     options: { fleet: { type: "string", default: "fleet.yaml" }, out: { type: "string", default: "." } },
   });
   const fleet = parseFleet(readFileSync(values.fleet, "utf8"), values.fleet);
-  const mint = (name: string): User => ({ name, password: randomBytes(24).toString("base64url") });
-  const gateway = mint(GATEWAY_NAME);
-  const nodes = fleet.nodes.map(({ name }) => mint(name));
   const file = join(values.out, "nats-users.conf");
+  const known = new Map(readUsers(file).map(({ name, password }) => [name, password]));
+  const user = (name: string): User => ({ name, password: known.get(name) ?? mintPassword() });
+  const gateway = user(GATEWAY_NAME);
+  const nodes = fleet.nodes.map(({ name }) => user(name));
   writeFileSync(file, renderUsers(gateway, nodes), { mode: 0o600 });
   for (const { name, password } of [gateway, ...nodes]) console.log(`${name}\t${password}`);
   console.error(`wrote ${file}; give each node its password as NIGHTPORTER_NATS_PASSWORD`);

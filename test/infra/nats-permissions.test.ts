@@ -1,5 +1,9 @@
+import { execFileSync } from "node:child_process";
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { connect, type NatsConnection, StringCodec } from "nats.ws";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 import { GATEWAY_USER, nodeUser } from "../../infra/local/account.ts";
 import { startNats } from "../../infra/local/nats.ts";
 import { nodePermissions } from "../../infra/nats-users.ts";
@@ -165,4 +169,20 @@ test("nobody is let in by a wrong password or without one", async () => {
 
 test("every subject that a node may publish ends in its own name", () => {
   for (const subject of nodePermissions("a").publish) expect(subject.split(".").at(-1)).toBe("a");
+});
+
+test("writing the users again keeps the passwords of those who stay", () => {
+  const write = (nodes: string[]) => {
+    const fleet = join(house.folder, "fleet.yaml");
+    writeFileSync(fleet, stringify({ fleet: "lab", nodes: nodes.map((name) => ({ name })) }));
+    const script = join(import.meta.dirname, "..", "..", "infra", "nats-users.ts");
+    const args = [script, "--fleet", fleet, "--out", house.folder];
+    return execFileSync(process.execPath, args, { encoding: "utf8", stdio: "pipe" }).trim().split("\n");
+  };
+  const [gateway, one, two] = write(["one", "two"]);
+  const again = write(["two", "three"]);
+
+  expect(again.slice(0, 2)).toEqual([gateway, two]);
+  expect(again).not.toContain(one);
+  expect(statSync(join(house.folder, "nats-users.conf")).mode & 0o777).toBe(0o600);
 });
