@@ -8,7 +8,7 @@ const LOOK_MS = 20;
  * @param look is asked again until it returns something that counts as true
  * @throws Error naming what was waited for, with the last error of `look`
  */
-export async function eventually<T>(what: string, look: () => T | Promise<T>, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => T | Promise<T>, withinMs = 30_000): Promise<T> {
   let last: unknown;
   const end = Date.now() + withinMs;
   do {
