@@ -1,4 +1,8 @@
 // Connecting to NATS, for the gateway and for nodes, and saying in one sentence why it did not work.
+//
+// Node's WebSocket keeps the reason of a failed connection to itself, and a client that reconnects calls every failure
+// a time-out. So after a failure the reason is looked for: by a connection that does not reconnect, and by a plain one
+// that says which of name, port or certificate it was.
 
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats.ws";
 import type { NatsSettings } from "./config.ts";
@@ -11,42 +15,84 @@ export async function connectNats(
   options: ConnectionOptions,
 ): Promise<NatsConnection> {
   const { url, user, password, creds } = settings;
+  const all: ConnectionOptions = {
+    servers: url,
+    name,
+    inboxPrefix: inboxPrefix(name),
+    ...(creds ? { authenticator: credsAuthenticator(new TextEncoder().encode(creds)) } : {}),
+    ...(user ? { user } : {}),
+    ...(password ? { pass: password } : {}),
+    ...options,
+  };
   try {
-    return await connect({
-      servers: url,
-      name,
-      inboxPrefix: inboxPrefix(name),
-      ...(creds ? { authenticator: credsAuthenticator(new TextEncoder().encode(creds)) } : {}),
-      ...(user ? { user } : {}),
-      ...(password ? { pass: password } : {}),
-      ...options,
-    });
+    return await connect(all);
   } catch (error) {
-    throw new Error(`NATS at ${url}: ${causeOf(error)}`, { cause: error });
+    throw new Error(`NATS at ${url}: ${await diagnose(all, url, error)}`, { cause: error });
   }
 }
 
-/** The causes by nats.ws's codes. A refused certificate and a refused connection both come with an empty message. */
+/** What nats.ws's codes mean here; UNKNOWN_ERROR and TIMEOUT mean anything. */
 const CAUSES: Readonly<Record<string, string>> = {
-  CONNECTION_REFUSED: "nobody listens there, or the connection was refused",
-  TIMEOUT: "no answer in time",
-  CONNECTION_TIMEOUT: "no answer in time",
+  CONNECTION_REFUSED: "nobody listens there",
   AUTHORIZATION_VIOLATION: "the user or password is wrong",
   AUTHENTICATION_EXPIRED: "the credentials have expired",
   BAD_AUTHENTICATION: "the credentials cannot be used",
   BAD_CREDS: "NIGHTPORTER_NATS_CREDS is not the text of a .creds file",
 };
 
-export function causeOf(error: unknown): string {
-  const { code, message, chainedError } = error as { code?: string; message?: string; chainedError?: Error };
-  if (/maximum connections exceeded/i.test(`${message} ${chainedError?.message ?? ""}`)) {
+interface NatsFailure {
+  code?: string;
+  message?: string;
+}
+
+/** @returns undefined when the error itself does not say */
+export function causeOf({ code, message }: NatsFailure): string | undefined {
+  if (/maximum connections exceeded/i.test(message ?? ""))
     return "the server is full (maximum connections exceeded)";
+  if (code && CAUSES[code]) return CAUSES[code];
+  return message && message !== code ? message : undefined;
+}
+
+async function diagnose(options: ConnectionOptions, url: string, error: unknown): Promise<string> {
+  const said = causeOf(error as NatsFailure);
+  if (said) return said;
+  const once = options.reconnect ? await connectOnce(options) : undefined;
+  return (once && causeOf(once)) ?? (await lookAt(new URL(url))) ?? "no answer in time";
+}
+
+async function connectOnce(options: ConnectionOptions): Promise<NatsFailure | undefined> {
+  try {
+    await (await connect({ ...options, reconnect: false })).close();
+    return undefined;
+  } catch (error) {
+    return error as NatsFailure;
   }
-  const known = code ? CAUSES[code] : undefined;
-  if (known) return known;
-  const said = chainedError?.message || message;
-  if (!said || said === code) {
-    return "the connection could not be made; nobody listens there, or its certificate is not trusted (set NODE_EXTRA_CA_CERTS)";
-  }
-  return said;
+}
+
+const LOOK_MS = 2000;
+
+/** Tries the server's port, with TLS where the URL says so. @returns what is wrong with it, if anything */
+async function lookAt({ protocol, hostname, port }: URL): Promise<string | undefined> {
+  const secure = protocol === "wss:";
+  const place = { host: hostname, port: Number(port) || (secure ? 443 : 80), timeout: LOOK_MS };
+  const { connect: dialTls } = await import("node:tls");
+  const { connect: dialPlain } = await import("node:net");
+  return new Promise((resolve) => {
+    const socket = secure ? dialTls(place) : dialPlain(place);
+    const end = (cause: string | undefined) => {
+      socket.destroy();
+      resolve(cause);
+    };
+    socket.once(secure ? "secureConnect" : "connect", () => end(undefined));
+    socket.once("timeout", () => end(undefined));
+    socket.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      if (code === "ECONNREFUSED") end("nobody listens there");
+      else if (code === "ENOTFOUND" || code === "EAI_AGAIN") end(`the name ${hostname} is not known`);
+      else if (secure && !code?.startsWith("E")) {
+        end(
+          `its certificate is refused: ${message} (NODE_EXTRA_CA_CERTS names a file of further authorities)`,
+        );
+      } else end(message);
+    });
+  });
 }

@@ -66,11 +66,12 @@ async function watch(connection: NatsConnection, { log, back }: LinkOptions): Pr
       told = "";
       log.info("connected again");
       back();
-    } else if (status.type === Events.Disconnect || status.type === Events.Error) {
-      const cause =
-        status.type === Events.Disconnect ? "the connection was lost" : causeOf({ code: status.data });
-      if (cause !== told) log.error("NATS", cause);
-      told = cause;
+      continue;
     }
+    if (status.type !== Events.Disconnect && status.type !== Events.Error) continue;
+    const code = String(status.data);
+    const cause = status.type === Events.Disconnect ? "the connection was lost" : (causeOf({ code }) ?? code);
+    if (cause !== told) log.error("NATS", cause);
+    told = cause;
   }
 }
