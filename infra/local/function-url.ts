@@ -5,7 +5,7 @@ import { API_GATEWAY, gatewayAnswer, type HttpAnswer, readHead, readResult } fro
 import { LAMBDA_BYTES } from "./http-api.ts";
 import { type FrontRequest, functionUrlDomain, lambdaEvent } from "./lambda-event.ts";
 import type { Pool } from "./pool.ts";
-import type { Answer } from "./sandbox.ts";
+import type { Answer } from "./runtime-api.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** Announces a JSON prelude, set apart from the body by eight NUL bytes. */

@@ -5,7 +5,7 @@ import type { LambdaFunction, Route } from "./functions.ts";
 import { API_GATEWAY, type HttpAnswer, readResult } from "./gateway-answer.ts";
 import { type FrontRequest, httpApiDomain, lambdaEvent } from "./lambda-event.ts";
 import type { Pool } from "./pool.ts";
-import type { Answer } from "./sandbox.ts";
+import type { Answer } from "./runtime-api.ts";
 
 /** A function may run on, but API Gateway waits no longer; this is the HTTP API's fixed limit. */
 const INTEGRATION_MS = 30_000;

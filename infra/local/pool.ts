@@ -4,7 +4,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { ACCOUNT, REGION } from "./account.ts";
 import type { LambdaFunction } from "./functions.ts";
 import type { Stream } from "./journal.ts";
-import { type Answer, Sandbox, type SandboxOptions } from "./sandbox.ts";
+import type { Answer } from "./runtime-api.ts";
+import { Sandbox, type SandboxOptions } from "./sandbox.ts";
 
 export interface PoolOptions {
   fn: LambdaFunction;
@@ -35,11 +36,11 @@ export class Pool {
 
   async invoke(event: unknown, traceId = mintTraceId()): Promise<Answer | { outcome: "throttled" }> {
     const sandbox = this.#idle.pop();
-    if (sandbox) return await sandbox.invoke(event, randomUUID(), traceId);
+    if (sandbox) return await sandbox.invoke(this.#invocation(event, traceId));
     if (this.#all.size + this.#starting >= this.#options.limit) return { outcome: "throttled" };
     const fresh = await this.#start();
     if (typeof fresh === "string") return { outcome: "failed", type: "Runtime.InitError", message: fresh };
-    return await fresh.invoke(event, randomUUID(), traceId);
+    return await fresh.invoke(this.#invocation(event, traceId));
   }
 
   /**
@@ -58,6 +59,11 @@ export class Pool {
     for (const sandbox of this.#all) sandbox.kill();
   }
 
+  #invocation(event: unknown, traceId: string) {
+    const arn = `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${this.fn.name}`;
+    return { event, requestId: randomUUID(), traceId, arn };
+  }
+
   async #start(): Promise<Sandbox | string> {
     const { fn, taskRoot, env, onLine, onSandbox } = this.#options;
     const part = `${fn.name}#${++this.#started}`;
@@ -65,7 +71,6 @@ export class Pool {
       fn,
       taskRoot,
       env,
-      arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${fn.name}`,
       onLine: (stream, line) => onLine(part, stream, line),
       onIdle: (sandbox) => {
         if (!this.#claimed.delete(sandbox)) this.#idle.push(sandbox);
