@@ -11,6 +11,7 @@ import {
   type Ask,
   type LaunchRef,
   launchSubject,
+  namedLaunchSubject,
   type Seat,
   type Verb,
 } from "../../lib/wire.ts";
@@ -67,7 +68,10 @@ export class Player {
     return request(this.count, { type: this.type }).input;
   }
 
-  async publish(n: number, options: { tried?: string[]; deadline?: number } = {}): Promise<PublishOutcome> {
+  async publish(
+    n: number,
+    options: { tried?: string[]; deadline?: number; subject?: string } = {},
+  ): Promise<PublishOutcome> {
     const { outcome } = await publishLaunch(
       this.exchange,
       this.cluster.windows,
@@ -78,20 +82,30 @@ export class Player {
         tried: options.tried ?? [],
         deadline: options.deadline ?? Date.now() + this.cluster.windows.launchMs,
       },
-      [launchSubject()],
+      [options.subject ?? launchSubject()],
     );
     return outcome;
   }
 
+  /** Hands the launch to one node by name. */
+  async publishTo(node: string, n: number): Promise<PublishOutcome> {
+    return this.publish(n, { subject: namedLaunchSubject(node) });
+  }
+
   hold(node: string, n: number, count = this.count) {
-    return this.#ask(node, "hold", {
+    return this.holdWithin(node, n, ASK_MS, count);
+  }
+
+  holdWithin(node: string, n: number, withinMs: number, count = this.count) {
+    const ask: Ask<"hold"> = {
       launch: this.ref(n),
       hold: this.holdName(node, n),
       type: this.type,
       imageId: IMAGE_ID,
       count,
       deadline: Date.now() + this.cluster.windows.launchMs,
-    });
+    };
+    return this.#ask(node, "hold", ask, withinMs);
   }
 
   commit(node: string, n: number, seats = this.seats(this.ref(n).attempt), deadline = Date.now() + 2000) {
@@ -112,8 +126,13 @@ export class Player {
   }
 
   /** @returns the answer, or the word for why there is none: absent, silent, closed */
-  async #ask<V extends Verb>(node: string, verb: V, body: Ask<V>): Promise<Answer<V> | { outcome: string }> {
-    const asked = await this.exchange.ask(node, verb, body, ASK_MS);
+  async #ask<V extends Verb>(
+    node: string,
+    verb: V,
+    body: Ask<V>,
+    withinMs = ASK_MS,
+  ): Promise<Answer<V> | { outcome: string }> {
+    const asked = await this.exchange.ask(node, verb, body, withinMs);
     return asked.outcome === "answered" ? asked.answer : { outcome: asked.outcome };
   }
 }
