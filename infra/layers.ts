@@ -5,7 +5,7 @@ import { dirname, join, normalize, relative, sep } from "node:path";
 
 /** THE TABLE of layers, the lowest first. A name is a file or a folder of `lib`; `functions` is the folder beside it. */
 export const LAYERS: readonly (readonly string[])[] = [
-  ["fault", "capacity"],
+  ["fault", "capacity", "patience"],
   ["config", "fleet-file", "instance", "attempt", "windows"],
   ["wire", "table", "seed", "exchange", "nats-connect"],
   ["http", "bus", "flight", "node"],

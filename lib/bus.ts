@@ -9,6 +9,7 @@ import type { NatsSettings } from "./config.ts";
 import { type Asked, Exchange } from "./exchange.ts";
 import { Fault } from "./fault.ts";
 import { connectNats } from "./nats-connect.ts";
+import { afterSilence } from "./patience.ts";
 import type { Windows } from "./windows.ts";
 import { type Answer, type Ask, GATEWAY_NAME, type Verb } from "./wire.ts";
 
@@ -82,9 +83,9 @@ export function createBus(
 }
 
 async function answers(connection: NatsConnection, withinMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
+  let callOff = () => {};
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), withinMs);
+    callOff = afterSilence(withinMs, () => resolve(false));
   });
   try {
     return await Promise.race([
@@ -95,7 +96,7 @@ async function answers(connection: NatsConnection, withinMs: number): Promise<bo
   } catch {
     return false;
   } finally {
-    clearTimeout(timer);
+    callOff();
   }
 }
 

@@ -14,6 +14,7 @@ import {
   type Subscription,
 } from "nats.ws";
 import type * as z from "zod/mini";
+import { afterSilence } from "./patience.ts";
 import { type Answer, type Ask, HEADERS, inboxPrefix, VERBS, type Verb, verbSubject } from "./wire.ts";
 
 const encoder = new TextEncoder();
@@ -126,11 +127,11 @@ export class Exchange {
     return new Promise((resolve) => {
       let close = () => {};
       const end = (asked: Asked<z.infer<S>>) => {
-        clearTimeout(timer);
+        callOff();
         close();
         resolve(asked);
       };
-      const timer = setTimeout(() => end({ outcome: "silent" }), withinMs);
+      const callOff = afterSilence(withinMs, () => end({ outcome: "silent" }));
       close = this.open(subject, body, headers, (reply) => {
         if (reply.kind !== "message") return end({ outcome: reply.kind });
         const parsed = answer.safeParse(reply.body);

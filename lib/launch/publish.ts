@@ -9,6 +9,7 @@
 
 import { type Attempt, formatAttempt, instanceId } from "../attempt.ts";
 import type { Exchange } from "../exchange.ts";
+import { afterSilence } from "../patience.ts";
 import type { Windows } from "../windows.ts";
 import { HEADERS, type LaunchAnswer, type LaunchRef, launchAnswerSchema } from "../wire.ts";
 
@@ -58,19 +59,19 @@ function publishTo(
     let over = false;
     const later: LaunchAnswer[] = [];
     let close = () => {};
-    let timer: NodeJS.Timeout | undefined;
+    let callOff = () => {};
     const echoes = () => {
       close();
       return later;
     };
     const end = (outcome: PublishOutcome) => {
       over = true;
-      clearTimeout(timer);
+      callOff();
       resolve({ outcome, echoes });
     };
     const patience = (ms: number) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => end({ outcome: "silent", by }), ms);
+      callOff();
+      callOff = afterSilence(ms, () => end({ outcome: "silent", by }));
     };
     patience(windows.ackMs);
     close = exchange.open(subject, launch.input, headersOf(launch), (reply) => {
