@@ -1,5 +1,6 @@
 // A customer of the EC2 face: the real SDK, with one try a call so that what is counted was asked once.
 
+import { Agent } from "node:http";
 import {
   type _InstanceType,
   DescribeInstancesCommand,
@@ -33,6 +34,7 @@ export interface Refusal {
 export class Customer implements Disposable {
   readonly ec2: EC2Client;
   readonly imageId: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: SOCKETS });
 
   constructor(stack: Stack, gateway = 0) {
     const { gateways, region, accessKeyId, secretAccessKey, imageId } = stack.ready;
@@ -42,8 +44,14 @@ export class Customer implements Disposable {
       region,
       credentials: { accessKeyId, secretAccessKey },
       maxAttempts: 1,
-      requestHandler: { httpAgent: { maxSockets: SOCKETS } },
+      requestHandler: { httpAgent: this.#agent },
     });
+  }
+
+  /** Calls that have left this process and are not answered yet. */
+  get waiting(): number {
+    const sockets = Object.values(this.#agent.sockets).flatMap((found) => found ?? []);
+    return sockets.filter((socket) => socket.bytesWritten > 0 && socket.writableLength === 0).length;
   }
 
   /** @param count how many, or the least and the most */
