@@ -40,7 +40,7 @@ export interface Incoming {
   body: unknown;
   header: (name: string) => string | undefined;
   wantsReply: boolean;
-  /** Answers the sender's inbox; too large an answer is replaced by an error, which beats silence. */
+  /** Answers the sender's inbox. Throws when the answer is larger than NATS carries. */
   reply: (body: unknown, headers?: Record<string, string>) => void;
 }
 

@@ -96,3 +96,26 @@ export const instanceSchema = z.object({
 });
 
 export type Instance = z.infer<typeof instanceSchema>;
+
+/**
+ * What a node says of an instance while its launch is decided. Everything else both sides know from the request, and
+ * a thousand instances with all their tags would not fit into one NATS message.
+ */
+export const placedSchema = z.object({
+  id: z.string(),
+  index: z.int(),
+  node: z.string(),
+  attempt: attemptSchema,
+  state: stateSchema,
+  launchedAt: z.number(),
+});
+export type Placed = z.infer<typeof placedSchema>;
+
+export const placedOf = ({ id, index, node, attempt, state, launchedAt }: Placed): Placed => ({
+  id,
+  index,
+  node,
+  attempt,
+  state,
+  launchedAt,
+});

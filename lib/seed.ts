@@ -3,7 +3,8 @@
 
 import * as z from "zod/mini";
 import { INSTANCE_TYPE_NAME } from "./capacity.ts";
-import { type Instance, STATE_CODES } from "./instance.ts";
+import { type Instance, type Placed, placedOf, STATE_CODES } from "./instance.ts";
+import type { LaunchRef } from "./wire.ts";
 
 const maybe = <S extends z.ZodMiniType>(schema: S) => z.nullish(schema);
 
@@ -37,6 +38,23 @@ export const seedError = (code: string, message: string | null = null): SeedErro
   Code: code,
   Message: message,
 });
+
+/** An instance of a launch, whole: what was asked for, and where it was placed. */
+export function instanceOf(launch: LaunchRef, input: LaunchInput, placed: Placed): Instance {
+  return {
+    ...placedOf(placed),
+    account: launch.account,
+    reservation: launch.reservation,
+    ...(launch.key ? { launchKey: launch.key } : {}),
+    type: input.InstanceType,
+    imageId: input.ImageId,
+    changedAt: placed.launchedAt,
+    ...(input.KeyName ? { keyName: input.KeyName } : {}),
+    ...(input.UserData ? { userData: input.UserData } : {}),
+    ...(input.ClientToken ? { clientToken: input.ClientToken } : {}),
+    tags: tagsOf(input),
+  };
+}
 
 /** The tags that a launch puts on its instances. */
 export function tagsOf(input: LaunchInput): { key: string; value: string }[] {

@@ -6,7 +6,7 @@
 
 import * as z from "zod/mini";
 import { attemptSchema } from "./attempt.ts";
-import { CHANGES, instanceSchema } from "./instance.ts";
+import { CHANGES, instanceSchema, placedSchema } from "./instance.ts";
 import type { Windows } from "./windows.ts";
 
 export const WIRE_VERSION = 1;
@@ -88,7 +88,7 @@ export const roomAnswerSchema = z.object({ node: z.string() });
 
 /** What the node that was handed a launch answers to a gateway. */
 export const launchAnswerSchema = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("started"), node: z.string(), instances: z.array(instanceSchema) }),
+  z.object({ outcome: z.literal("started"), node: z.string(), instances: z.array(placedSchema) }),
   z.object({
     outcome: z.literal("plan"),
     node: z.string(),
@@ -109,7 +109,7 @@ export const launchAnswerSchema = z.discriminatedUnion("outcome", [
 ]);
 export type LaunchAnswer = z.infer<typeof launchAnswerSchema>;
 
-const found = z.object({ outcome: z.literal("found"), instances: z.array(instanceSchema) });
+const found = z.object({ outcome: z.literal("found"), instances: z.array(placedSchema) });
 
 /** THE TABLE of verbs that a node answers by name. `within` names the window in which an answer is expected. */
 export const VERBS = {
@@ -151,7 +151,7 @@ export const VERBS = {
       deadline: z.number(),
     }),
     answer: z.discriminatedUnion("outcome", [
-      z.object({ outcome: z.literal("started"), instances: z.array(instanceSchema) }),
+      z.object({ outcome: z.literal("started"), instances: z.array(placedSchema) }),
       z.object({ outcome: z.literal("lapsed") }),
       late,
       superseded,
@@ -169,11 +169,18 @@ export const VERBS = {
     ask: z.object({ launch: launchRefSchema, ids: z.array(z.string()) }),
     answer: z.discriminatedUnion("outcome", [z.object({ outcome: z.literal("undone") }), superseded]),
   },
-  /** The instances of an account held here, all or those named, and the nodes this one knows. */
+  /**
+   * The instances of an account held here, all or those named, and the nodes this one knows. By id, and as many as fit
+   * into a message: `more` says that there are others after the last. User data is not among what is told.
+   */
   instances: {
     within: "readMs",
-    ask: z.object({ account: z.string(), ids: z.optional(z.array(z.string())) }),
-    answer: z.object({ instances: z.array(instanceSchema), roster: z.array(z.string()) }),
+    ask: z.object({
+      account: z.string(),
+      ids: z.optional(z.array(z.string())),
+      after: z.optional(z.string()),
+    }),
+    answer: z.object({ instances: z.array(instanceSchema), roster: z.array(z.string()), more: z.boolean() }),
   },
   /** Start, stop, reboot or terminate instances held here: all that can be, each with its own outcome. */
   change: {

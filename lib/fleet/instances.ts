@@ -1,7 +1,6 @@
 // The instances of an account, wherever they are: found by asking the nodes, changed by their owners.
 
 import type { Bus } from "../bus.ts";
-import { gather } from "../bus.ts";
 import type { Exchange } from "../exchange.ts";
 import { Fault } from "../fault.ts";
 import { type Change, type Instance, type InstanceState, MOVES } from "../instance.ts";
@@ -103,15 +102,28 @@ class Sweep {
     const fresh = [...new Set(names)].filter((name) => !this.#asked.has(name));
     if (fresh.length === 0) return;
     for (const name of fresh) this.#asked.add(name);
-    const body = { account: this.#account, ...(this.#ids ? { ids: [...this.#ids] } : {}) };
-    const answers = await gather(this.#exchange, fresh, "instances", body, this.#withinMs);
-    for (const [name, asked] of answers) {
-      if (asked.outcome !== "answered") continue;
-      this.answered.add(name);
-      for (const instance of asked.answer.instances) this.#instances.set(instance.id, instance);
-      for (const known of asked.answer.roster) this.#rosters.add(known);
-    }
+    await Promise.all(fresh.map((name) => this.#askAll(name)));
     if (!this.#ids || this.missing().length > 0) await this.ask(this.#rosters);
+  }
+
+  /** Asks one node until it has told all. A node that falls silent in between has not answered. */
+  async #askAll(name: string): Promise<void> {
+    const body = { account: this.#account, ...(this.#ids ? { ids: [...this.#ids] } : {}) };
+    for (let after: string | undefined; ; ) {
+      const asked = await this.#exchange.ask(
+        name,
+        "instances",
+        { ...body, ...(after ? { after } : {}) },
+        this.#withinMs,
+      );
+      if (asked.outcome !== "answered") return;
+      const { instances, roster, more } = asked.answer;
+      for (const instance of instances) this.#instances.set(instance.id, instance);
+      for (const known of roster) this.#rosters.add(known);
+      after = instances.at(-1)?.id;
+      if (!more || !after) break;
+    }
+    this.answered.add(name);
   }
 
   missing(): string[] {

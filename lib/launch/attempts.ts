@@ -5,7 +5,7 @@
 
 import { gather } from "../bus.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Instance } from "../instance.ts";
+import type { Placed } from "../instance.ts";
 import type { Windows } from "../windows.ts";
 import type { Answer, Ask, LaunchRef, Seat } from "../wire.ts";
 
@@ -16,7 +16,7 @@ export interface PlanPart {
 }
 
 export interface Committed {
-  instances: Instance[];
+  instances: Placed[];
   /** Nodes that were sent a commit and said nothing. */
   silent: string[];
   superseded: boolean;
@@ -46,7 +46,7 @@ function take(committed: Committed, answer: Answer<"commit">): void {
 }
 
 export interface Gathered {
-  instances: Instance[];
+  instances: Placed[];
   answered: string[];
   unanswered: string[];
   superseded: boolean;
@@ -77,7 +77,7 @@ export async function undoInstances(
   exchange: Exchange,
   windows: Windows,
   launch: LaunchRef,
-  instances: readonly Instance[],
+  instances: readonly Placed[],
 ): Promise<string[]> {
   const unsure: string[] = [];
   const byNode = Map.groupBy(instances, ({ node }) => node);
@@ -96,14 +96,14 @@ export async function undoInstances(
  * on two nodes, since its launch was delivered twice, is kept on one.
  */
 export function chooseInstances(
-  found: readonly Instance[],
+  found: readonly Placed[],
   maxCount: number,
-): { kept: Instance[]; surplus: Instance[] } {
+): { kept: Placed[]; surplus: Placed[] } {
   const sorted = [...found].sort(
     (a, b) => a.attempt.fence - b.attempt.fence || a.attempt.n - b.attempt.n || a.index - b.index,
   );
-  const kept = new Map<string, Instance>();
-  const surplus: Instance[] = [];
+  const kept = new Map<string, Placed>();
+  const surplus: Placed[] = [];
   for (const instance of sorted) {
     if (kept.size < maxCount && !kept.has(instance.id)) kept.set(instance.id, instance);
     else surplus.push(instance);

@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "../bus.ts";
 import { Fault } from "../fault.ts";
-import type { Instance } from "../instance.ts";
+import type { Instance, Placed } from "../instance.ts";
+import { instanceOf, launchInputSchema } from "../seed.ts";
 import { keys, type Table } from "../table.ts";
 import type { Windows } from "../windows.ts";
 import { fingerprintOf } from "./fingerprint.ts";
@@ -47,6 +48,9 @@ export type Launch = (
   call: LaunchCall,
 ) => Promise<Instance[]>;
 
+/** Half of what NATS carries in one message, which leaves room for the headers and for a body that is not ASCII. */
+const MOST_INPUT_CHARACTERS = 256 * 1024;
+
 export function createLauncher({ bus, table, nodes, windows, describe }: LauncherDeps): Launch {
   const records = new LaunchRecords(table, windows.leaseMs);
   const deps = { bus, records, nodes, windows };
@@ -62,7 +66,7 @@ export function createLauncher({ bus, table, nodes, windows, describe }: Launche
           continue;
         }
         const led = await new Lead(deps, taken.record, wanted, giveUpAt).takeUp(await bus.exchange());
-        if (led.outcome === "done") return led.instances;
+        if (led.outcome === "done") return whole(taken.record, wanted, led.instances);
         record = led.record;
         continue;
       }
@@ -80,6 +84,12 @@ export function createLauncher({ bus, table, nodes, windows, describe }: Launche
     const { type, minCount, maxCount, input, imageId } = request;
     const wanted: Wanted = { account, type, minCount, maxCount, input, imageId, trace: call.trace };
     const giveUpAt = Math.min(call.answerBy, Date.now() + windows.budgetMs);
+    if (JSON.stringify(input).length > MOST_INPUT_CHARACTERS) {
+      throw new Fault(
+        "RequestEntityTooLarge",
+        "The parameters of this launch are too large to be sent to a node",
+      );
+    }
     const fingerprint = fingerprintOf(input);
     const key = keys.launch(account, request.clientToken ?? randomUUID());
     // The connection is tried while the claim is written; a claim without a connection has sent nothing.
@@ -94,7 +104,9 @@ export function createLauncher({ bus, table, nodes, windows, describe }: Launche
     }
     if (claimed.outcome === "joined") return join(claimed.record, wanted, giveUpAt);
     const led = await lead(claimed.record, wanted, giveUpAt, connecting);
-    return led.outcome === "done" ? led.instances : join(led.record, wanted, giveUpAt);
+    return led.outcome === "done"
+      ? whole(claimed.record, wanted, led.instances)
+      : join(led.record, wanted, giveUpAt);
   };
 
   async function lead(
@@ -109,6 +121,17 @@ export function createLauncher({ bus, table, nodes, windows, describe }: Launche
     });
     return new Lead(deps, record, wanted, giveUpAt).run(exchange);
   }
+}
+
+/** The instances as their nodes have them. */
+function whole(
+  { pk: key, reservation, fence }: LaunchRecord,
+  wanted: Wanted,
+  placed: readonly Placed[],
+): Instance[] {
+  const launch = { key, reservation, account: wanted.account, attempt: { fence, n: 0 } };
+  const input = launchInputSchema.parse(wanted.input);
+  return placed.map((one) => instanceOf(launch, input, one));
 }
 
 function goneFault(): never {

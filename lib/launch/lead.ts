@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "../bus.ts";
 import type { Exchange } from "../exchange.ts";
 import { Fault } from "../fault.ts";
-import type { Instance } from "../instance.ts";
+import type { Placed } from "../instance.ts";
 import type { Windows } from "../windows.ts";
 import { type LaunchAnswer, type LaunchRef, launchSubject, namedLaunchSubject } from "../wire.ts";
 import {
@@ -52,7 +52,7 @@ export interface Wanted {
   trace?: string | undefined;
 }
 
-export type Led = { outcome: "done"; instances: Instance[] } | { outcome: "joined"; record: LaunchRecord };
+export type Led = { outcome: "done"; instances: Placed[] } | { outcome: "joined"; record: LaunchRecord };
 
 type Refused = Extract<LaunchAnswer, { outcome: "refused" }>;
 type Next = Led | { outcome: "again"; unsure: boolean };
@@ -226,7 +226,7 @@ export class Lead {
     return enough ? this.#decide(exchange, kept, launch) : AGAIN;
   }
 
-  async #decide(exchange: Exchange, instances: readonly Instance[], launch: LaunchRef): Promise<Led> {
+  async #decide(exchange: Exchange, instances: readonly Placed[], launch: LaunchRef): Promise<Led> {
     const sorted = [...instances].sort((a, b) => a.index - b.index);
     const ids = sorted.map(({ id }) => id);
     const { records, nodes, windows } = this.#deps;

@@ -27,6 +27,7 @@ import { Ledger } from "./ledger.ts";
 import { openLink } from "./link.ts";
 import type { Log } from "./log.ts";
 import { Pulse } from "./pulse.ts";
+import { readInstances } from "./read-instances.ts";
 import { RoomSubjects } from "./room-subjects.ts";
 import { Roster } from "./roster.ts";
 import type { NodeSettings } from "./settings.ts";
@@ -124,13 +125,9 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
     commit: (ask) => desk.commit(ask),
     gather: (ask) => desk.gather(ask),
     undo: (ask) => desk.undo(ask),
-    instances: ({ account, ids }) => {
+    instances: (ask) => {
       guests.purge();
-      const wanted = ids ? ids.map((id) => store.get(id)) : store.all();
-      return {
-        instances: wanted.filter((one) => one !== undefined).filter((one) => one.account === account),
-        roster: roster.known(),
-      };
+      return { ...readInstances(store, ask), roster: roster.known() };
     },
     change: ({ account, change, ids }) => ({ results: ids.map((id) => guests.change(account, change, id)) }),
     status: () => ({

@@ -55,7 +55,8 @@ export class Heart {
   roomChanged(): void {
     const { free } = this.#options.ledger;
     const hasRoom = free.vcpu > 0 && free.memMiB > 0;
-    if (hasRoom && !this.#hadRoom) this.#send(this.#beat());
+    // After what else this turn changes: several guests that end together are one piece of news.
+    if (hasRoom && !this.#hadRoom) setImmediate(() => this.#send(this.#beat()));
     this.#hadRoom = hasRoom;
   }
 

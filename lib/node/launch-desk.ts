@@ -10,8 +10,8 @@
 
 import { setImmediate as yieldToSocket } from "node:timers/promises";
 import type { Incoming } from "../exchange.ts";
-import { type Instance, isLive } from "../instance.ts";
-import { asReservation, type LaunchInput, launchInputSchema, seedError, tagsOf } from "../seed.ts";
+import { type Instance, isLive, type Placed, placedOf } from "../instance.ts";
+import { asReservation, instanceOf, type LaunchInput, launchInputSchema, seedError } from "../seed.ts";
 import type { Windows } from "../windows.ts";
 import {
   type Answer,
@@ -111,7 +111,7 @@ export class LaunchDesk {
     const standing = this.#standing(call.seats);
     if (!standing && !this.#options.ledger.take(type, count)) return undefined;
     const instances = standing ?? this.#start(call.launch, call.input, call.seats);
-    return { outcome: "started", node: this.#options.node, instances };
+    return { outcome: "started", node: this.#options.node, instances: instances.map(placedOf) };
   }
 
   #findRoom(call: LaunchCall): Promise<Room> {
@@ -162,11 +162,11 @@ export class LaunchDesk {
     const closed = this.#closed(ask.launch, ask.deadline);
     if (closed) return closed;
     const standing = this.#standing(ask.seats);
-    if (standing) return { outcome: "started", instances: standing };
+    if (standing) return { outcome: "started", instances: standing.map(placedOf) };
     const input = launchInputSchema.safeParse(ask.input);
     if (!input.success || !this.#options.ledger.takeHeld(ask.hold, ask.seats.length))
       return { outcome: "lapsed" };
-    return { outcome: "started", instances: this.#start(ask.launch, input.data, ask.seats) };
+    return { outcome: "started", instances: this.#start(ask.launch, input.data, ask.seats).map(placedOf) };
   }
 
   gather(ask: Ask<"gather">): Answer<"gather"> {
@@ -176,7 +176,7 @@ export class LaunchDesk {
     const instances = this.#options.store
       .all()
       .filter((one) => one.reservation === reservation && isLive(one.state));
-    return { outcome: "found", instances };
+    return { outcome: "found", instances: instances.map(placedOf) };
   }
 
   undo(ask: Ask<"undo">): Answer<"undo"> {
@@ -212,25 +212,10 @@ export class LaunchDesk {
   /** Room for these is taken. They are on disk when this returns. */
   #start(launch: LaunchRef, input: LaunchInput, seats: readonly Seat[]): Instance[] {
     const launchedAt = Date.now();
-    const instances = seats.map(
-      ({ id, index }): Instance => ({
-        id,
-        index,
-        node: this.#options.node,
-        account: launch.account,
-        reservation: launch.reservation,
-        ...(launch.key ? { launchKey: launch.key } : {}),
-        attempt: launch.attempt,
-        type: input.InstanceType,
-        imageId: input.ImageId,
-        state: "pending",
-        launchedAt,
-        changedAt: launchedAt,
-        ...(input.KeyName ? { keyName: input.KeyName } : {}),
-        ...(input.UserData ? { userData: input.UserData } : {}),
-        ...(input.ClientToken ? { clientToken: input.ClientToken } : {}),
-        tags: tagsOf(input),
-      }),
+    const { node } = this.#options;
+    const { attempt } = launch;
+    const instances = seats.map((seat) =>
+      instanceOf(launch, input, { ...seat, node, attempt, state: "pending", launchedAt }),
     );
     this.#options.guests.launch(instances);
     return instances;
@@ -240,7 +225,7 @@ export class LaunchDesk {
     const answer = await this.#coordinate(call);
     switch (answer.outcome) {
       case "started":
-        return asReservation(answer.instances);
+        return this.#reservation(call, answer.instances);
       case "refused":
         return seedError(
           answer.why === "image" ? "InvalidAMIID.NotFound" : "InsufficientInstanceCapacity",
@@ -259,7 +244,7 @@ export class LaunchDesk {
   ): Promise<unknown> {
     const { launch, input, deadline } = call;
     const { node: self, commit, undo } = this.#options;
-    const started: Instance[] = [];
+    const started: Placed[] = [];
     await Promise.all(
       parts.map(async ({ node, hold, seats }) => {
         const ask: Ask<"commit"> = { launch, hold, seats, input, deadline };
@@ -267,7 +252,7 @@ export class LaunchDesk {
         if (answer?.outcome === "started") started.push(...answer.instances);
       }),
     );
-    if (started.length >= input.MinCount) return asReservation(started.sort((a, b) => a.index - b.index));
+    if (started.length >= input.MinCount) return this.#reservation(call, started);
     await Promise.all(
       parts.map(async ({ node, seats }) => {
         const ask: Ask<"undo"> = { launch, ids: seats.map(({ id }) => id) };
@@ -276,5 +261,10 @@ export class LaunchDesk {
       }),
     );
     return seedError("ServerInternal", "A node did not take up its part of the launch");
+  }
+
+  #reservation({ launch, input }: LaunchCall, placed: readonly Placed[]): Record<string, unknown> {
+    const sorted = placed.toSorted((a, b) => a.index - b.index);
+    return asReservation(sorted.map((one) => instanceOf(launch, input, one)));
   }
 }

@@ -31,8 +31,9 @@ function asks(seen: readonly Msg[]) {
   });
 }
 
-const saidFull = (seen: readonly Msg[], node: string): boolean =>
-  seen.some((message) => message.subject === `hive.beat.${node}` && message.json<Beat>().free.vcpu === 0);
+/** The vCPUs that a node's last heartbeat advertised. */
+const lastSaidFree = (seen: readonly Msg[], node: string): number | undefined =>
+  seen.findLast(({ subject }) => subject === `hive.beat.${node}`)?.json<Beat>().free.vcpu;
 
 test("on a full fleet each node is asked once, at most N-1 asks are sent, and each names who was tried", async () => {
   for (const name of NAMES) await cluster.occupy(name, 2);
@@ -53,7 +54,9 @@ test("on a full fleet each node is asked once, at most N-1 asks are sent, and ea
 test("a launch for which one node has room costs one ask and no more", async () => {
   const seen = await cluster.observe();
   for (const name of ["a", "b", "c"]) await cluster.occupy(name, 2);
-  await eventually("the full ones have said so", () => ["a", "b", "c"].every((name) => saidFull(seen, name)));
+  await eventually("the full ones have said so", () =>
+    ["a", "b", "c"].every((name) => lastSaidFree(seen, name) === 0),
+  );
   const player = await Player.sitDown(cluster, "one-ask", 2);
   seen.splice(0);
   for (let n = 1; n <= 5; n++) {
@@ -98,12 +101,15 @@ test("only busy starts another round: room that is held alone is waited for unti
 });
 
 test("a whole is preferred to a split: the node that takes all of it gets it, and the parts go back", async () => {
-  await cluster.occupy("a", 1);
-  await cluster.occupy("b", 1);
-  await cluster.occupy("c", 1);
+  const seen = await cluster.observe();
+  for (const name of ["a", "b", "c"]) await cluster.occupy(name, 1);
   for (let round = 0; round < 4; round++) {
+    await eventually("all have said what is free", () =>
+      NAMES.every((name) => lastSaidFree(seen, name) === (name === "d" ? 4 : 2)),
+    );
     const started = await cluster.gateway().launch(request(2), PRINCIPAL, call());
     expect(started.map(({ node }) => node)).toEqual(["d", "d"]);
+    seen.splice(0);
     await cluster.gateway().instances.change(
       PRINCIPAL.account,
       "terminate",
