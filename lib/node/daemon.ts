@@ -3,20 +3,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import type * as z from "zod/mini";
-import type { Exchange, Incoming } from "../exchange.ts";
-import { parseTried, triedHeader } from "../exchange.ts";
-import {
-  type Answer,
-  type Ask,
-  HEADERS,
-  NAMED_LAUNCH,
-  roomAnswerSchema,
-  roomSubject,
-  VERBS,
-  type Verb,
-  verbsOf,
-} from "../wire.ts";
+import type { Incoming } from "../exchange.ts";
+import { NAMED_LAUNCH, verbsOf } from "../wire.ts";
 import { AttemptMemory } from "./attempt-memory.ts";
 import { DRIVERS } from "./drivers/table.ts";
 import { Guests } from "./guests.ts";
@@ -26,11 +14,12 @@ import { LaunchDesk } from "./launch-desk.ts";
 import { Ledger } from "./ledger.ts";
 import { openLink } from "./link.ts";
 import type { Log } from "./log.ts";
+import { peersOf } from "./peers.ts";
 import { Pulse } from "./pulse.ts";
-import { readInstances } from "./read-instances.ts";
 import { RoomSubjects } from "./room-subjects.ts";
 import { Roster } from "./roster.ts";
 import type { NodeSettings } from "./settings.ts";
+import { serveVerb, verbHandlers, verbOf } from "./verbs.ts";
 
 /** How often terminated instances are looked through. */
 const PURGE_EVERY_MS = 60_000;
@@ -83,12 +72,7 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
     store,
     guests,
     driver,
-    sources: sourcesOf(node, exchange, roster, settings),
-    commit: async (peer, ask) => {
-      const asked = await exchange.ask(peer, "commit", ask, windows.commitMs);
-      return asked.outcome === "answered" ? asked.answer : undefined;
-    },
-    undo: async (peer, ask) => void (await exchange.ask(peer, "undo", ask, windows.commitMs)),
+    ...peersOf(node, exchange, roster, windows),
   });
   const pulse = new Pulse();
   const current = async () => {
@@ -119,28 +103,17 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
     failed,
   });
   let joined = false;
-  const verbs: VerbHandlers = {
-    hold: (ask, tried) => desk.hold(ask, tried),
-    release: (ask) => desk.release(ask),
-    commit: (ask) => desk.commit(ask),
-    gather: (ask) => desk.gather(ask),
-    undo: (ask) => desk.undo(ask),
-    instances: (ask) => {
-      guests.purge();
-      return { ...readInstances(store, ask), roster: roster.known() };
-    },
-    change: ({ account, change, ids }) => ({ results: ids.map((id) => guests.change(account, change, id)) }),
-    status: () => ({
-      node,
-      joined,
-      free: ledger.free,
-      total: ledger.total,
-      held: ledger.held,
-      instances: store.all().length,
-      roster: roster.known(),
-      types: subjects.types,
-    }),
-  };
+  const status = () => ({
+    node,
+    joined,
+    free: ledger.free,
+    total: ledger.total,
+    held: ledger.held,
+    instances: store.all().length,
+    roster: roster.known(),
+    types: subjects.types,
+  });
+  const verbs = verbHandlers({ desk, guests, store, roster, status });
   const serving = exchange.serve(
     verbsOf(node),
     undefined,
@@ -174,54 +147,5 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
       await link.close();
       memory.close();
     },
-  };
-}
-
-type VerbHandlers = { [V in Verb]: (ask: Ask<V>, tried: string[]) => Answer<V> };
-
-/** `hive.node.<name>.<verb>.<who asks>` */
-const verbOf = ({ subject }: Incoming): string => subject.split(".").at(-2) ?? "";
-
-/** What may start something; after a standstill it waits for the news behind it. */
-const STARTING: ReadonlySet<Verb> = new Set(["hold", "commit"]);
-
-/** Parses an ask by its row of the table and answers it. One that does not fit is logged and not answered. */
-function serveVerb(
-  verbs: VerbHandlers,
-  incoming: Incoming,
-  pulse: Pulse,
-  current: () => Promise<void>,
-): Promise<void> | void {
-  const verb = verbOf(incoming) as Verb;
-  if (!Object.hasOwn(VERBS, verb)) return;
-  const ask = (VERBS[verb].ask as z.ZodMiniType).safeParse(incoming.body ?? {});
-  if (!ask.success) throw new Error(`${incoming.subject}: ${ask.error.issues[0]?.message}`);
-  const handle = verbs[verb] as (ask: unknown, tried: string[]) => unknown;
-  const answer = () => incoming.reply(handle(ask.data, parseTried(incoming.header(HEADERS.tried))));
-  if (STARTING.has(verb) && pulse.stalled) return current().then(answer);
-  answer();
-}
-
-function sourcesOf(node: string, exchange: Exchange, roster: Roster, { windows }: NodeSettings) {
-  let minted = 0;
-  // The start of the process is part of a hold's name: a restarted daemon must not mint one again.
-  const born = Date.now().toString(36);
-  return {
-    peers: () => roster.peers(),
-    ask: async (peer: string, ask: Ask<"hold">, tried: readonly string[]) => {
-      const asked = await exchange.ask(peer, "hold", ask, windows.askMs, triedHeader(tried));
-      if (asked.outcome === "absent") roster.absent(peer);
-      if (asked.outcome === "silent") roster.silent(peer);
-      return asked;
-    },
-    release: async (peer: string, launch: Ask<"release">["launch"], hold: string) => {
-      await exchange.ask(peer, "release", { launch, hold }, windows.askMs);
-    },
-    whoHasRoom: async (type: string) => {
-      const asked = await exchange.request(roomSubject(type, node), {}, roomAnswerSchema, windows.askMs);
-      return asked.outcome === "answered" ? asked.answer.node : undefined;
-    },
-    pauseMs: () => windows.busyMinMs + Math.random() * (windows.busyMaxMs - windows.busyMinMs),
-    mintHold: (peer: string) => `${node}-${born}-${(minted++).toString(36)}-${peer}`,
   };
 }
