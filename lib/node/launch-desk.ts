@@ -6,12 +6,11 @@
 // 3. An acknowledgement leaves before the room is taken: a gateway that has heard nothing of an attempt may rely on
 //    nothing having been started for it once its deadline has passed.
 // 4. Repeating a message changes nothing: ids that exist are answered as they are.
-// 5. A launch without our headers is committed by the node that coordinates it, with one reply and no retry.
 
 import { setImmediate as yieldToSocket } from "node:timers/promises";
 import type { Incoming } from "../exchange.ts";
-import { type Instance, isLive, type Placed, placedOf } from "../instance.ts";
-import { asReservation, instanceOf, type LaunchInput, launchInputSchema, seedError } from "../seed.ts";
+import { type Instance, isLive, placedOf } from "../instance.ts";
+import { instanceOf, type LaunchInput, launchInputSchema, seedError } from "../seed.ts";
 import type { Windows } from "../windows.ts";
 import {
   type Answer,
@@ -29,6 +28,7 @@ import type { Guests } from "./guests.ts";
 import type { InstanceStore } from "./instance-store.ts";
 import { type LaunchCall, parseLaunchCall } from "./launch-call.ts";
 import type { Ledger } from "./ledger.ts";
+import { type PlainSources, servePlain } from "./plain-launch.ts";
 
 export interface LaunchDeskOptions {
   node: string;
@@ -73,7 +73,7 @@ export class LaunchDesk {
     const stopAcks = call.wantsAck ? this.#acknowledge(incoming) : () => {};
     try {
       if (call.ours) incoming.reply(await this.#coordinate(call));
-      else incoming.reply(await this.#servePlain(call));
+      else incoming.reply(await servePlain(call, this.#plainSources()));
     } finally {
       stopAcks();
     }
@@ -85,6 +85,18 @@ export class LaunchDesk {
     send();
     const timer = setInterval(send, this.#options.windows.ackAgainMs);
     return () => clearInterval(timer);
+  }
+
+  #plainSources(): PlainSources {
+    const { node: self, commit, undo } = this.#options;
+    return {
+      coordinate: (call) => this.#coordinate(call),
+      commit: async (node, ask) => (node === self ? this.commit(ask) : commit(node, ask)),
+      undo: async (node, ask) => {
+        if (node === self) this.undo(ask);
+        else await undo(node, ask);
+      },
+    };
   }
 
   async #coordinate(call: LaunchCall): Promise<LaunchAnswer> {
@@ -219,52 +231,5 @@ export class LaunchDesk {
     );
     this.#options.guests.launch(instances);
     return instances;
-  }
-
-  async #servePlain(call: LaunchCall): Promise<unknown> {
-    const answer = await this.#coordinate(call);
-    switch (answer.outcome) {
-      case "started":
-        return this.#reservation(call, answer.instances);
-      case "refused":
-        return seedError(
-          answer.why === "image" ? "InvalidAMIID.NotFound" : "InsufficientInstanceCapacity",
-          answer.why === "size" ? "No node is large enough for this instance type" : null,
-        );
-      case "plan":
-        return this.#commitPlain(call, answer.parts);
-      default:
-        return seedError("ServerInternal", "The launch was not decided in time");
-    }
-  }
-
-  async #commitPlain(
-    call: LaunchCall,
-    parts: { node: string; hold: string; seats: Seat[] }[],
-  ): Promise<unknown> {
-    const { launch, input, deadline } = call;
-    const { node: self, commit, undo } = this.#options;
-    const started: Placed[] = [];
-    await Promise.all(
-      parts.map(async ({ node, hold, seats }) => {
-        const ask: Ask<"commit"> = { launch, hold, seats, input, deadline };
-        const answer = node === self ? this.commit(ask) : await commit(node, ask);
-        if (answer?.outcome === "started") started.push(...answer.instances);
-      }),
-    );
-    if (started.length >= input.MinCount) return this.#reservation(call, started);
-    await Promise.all(
-      parts.map(async ({ node, seats }) => {
-        const ask: Ask<"undo"> = { launch, ids: seats.map(({ id }) => id) };
-        if (node === self) this.undo(ask);
-        else await undo(node, ask);
-      }),
-    );
-    return seedError("ServerInternal", "A node did not take up its part of the launch");
-  }
-
-  #reservation({ launch, input }: LaunchCall, placed: readonly Placed[]): Record<string, unknown> {
-    const sorted = placed.toSorted((a, b) => a.index - b.index);
-    return asReservation(sorted.map((one) => instanceOf(launch, input, one)));
   }
 }
