@@ -43,19 +43,21 @@ test.each(CALLS)(
   },
 );
 
-const signal = (name: NodeJS.Signals) => process.kill(stack.nodePid("other"), name);
+const signal = (name: NodeJS.Signals): boolean => process.kill(stack.nodePid("other"), name);
 
 async function kill(): Promise<void> {
   if (isAlive(stack.nodePid("other"))) signal("SIGKILL");
   await eventually("it is gone", () => !isAlive(stack.nodePid("other")));
 }
 
-describe.each([
+const MOODS: [how: string, begin: () => Promise<unknown>, end: () => Promise<unknown>][] = [
   ["is frozen", async () => signal("SIGSTOP"), async () => signal("SIGCONT")],
   // The last ones: it does not come back.
-  ["is dead", kill, async () => false],
-])("while a known node %s", (_how, silence, end) => {
-  afterEach(async () => void (await end()));
+  ["is dead", kill, async () => {}],
+];
+
+describe.each(MOODS)("while a known node %s", (_how, silence, end) => {
+  afterEach(end);
 
   test("DescribeInstances without ids shows what the live nodes hold", async () => {
     await silence();
