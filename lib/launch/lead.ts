@@ -255,9 +255,13 @@ export class Lead {
       return this.#fail(new Fault("Unsupported", `No node of this fleet is large enough for ${type}`));
     }
     return this.#fail(
-      new Fault("InsufficientInstanceCapacity", refusalWords(this.#wanted, answer), {
-        retryAfterSeconds: COME_AGAIN_SECONDS,
-      }),
+      new Fault(
+        "InsufficientInstanceCapacity",
+        refusalWords(this.#wanted, answer, this.#deps.nodes.expected),
+        {
+          retryAfterSeconds: COME_AGAIN_SECONDS,
+        },
+      ),
     );
   }
 
@@ -285,8 +289,17 @@ export class Lead {
   }
 }
 
-function refusalWords({ minCount, type }: Wanted, { answered, unanswered }: Refused): string {
+/** Says how much of the fleet was asked, so that a refusal by a degraded fleet can be told from one by a full fleet. */
+function refusalWords(
+  { minCount, type }: Wanted,
+  { answered, unanswered }: Refused,
+  expected: number,
+): string {
   const asked = answered.length + unanswered.length;
-  const silence = unanswered.length > 0 ? ` (${unanswered.join(", ")} did not answer)` : "";
-  return `There is no room for ${minCount} x ${type} on the ${asked} node(s) that were asked${silence}`;
+  const notes = [
+    ...(unanswered.length > 0 ? [`${unanswered.join(", ")} did not answer`] : []),
+    ...(asked < expected ? [`the fleet should have ${expected}`] : []),
+  ];
+  const note = notes.length > 0 ? ` (${notes.join("; ")})` : "";
+  return `There is no room for ${minCount} x ${type} on the ${asked} ${asked === 1 ? "node" : "nodes"} asked${note}`;
 }
