@@ -7,10 +7,12 @@ import { createInstances } from "../lib/fleet/instances.ts";
 import { createKnownNodes } from "../lib/fleet/known-nodes.ts";
 import { createHandler } from "../lib/http/handler.ts";
 import { createLauncher } from "../lib/launch/launcher.ts";
+import { opened } from "../lib/secret.ts";
 import { createTable } from "../lib/table.ts";
 
 const config = readGatewayConfig(process.env);
 const { region, windows } = config;
+const accessKeys = readAccessKeys(process.env, config);
 const logError = (event: string, message: string) => console.error(JSON.stringify({ event, message }));
 
 const bus = createBus(config.nats, windows, logError);
@@ -23,6 +25,8 @@ const nodes = createKnownNodes(table, config.fleet);
 const instances = createInstances({ bus, nodes, windows });
 const launch = createLauncher({ bus, table, nodes, windows, describe: instances.describe });
 
-const face = createEc2Face({ region, launch, instances }, readAccessKeys(process.env));
+const face = createEc2Face({ region, launch, instances }, accessKeys);
+
+await Promise.all([opened(config.nats), opened(accessKeys)]);
 
 export const handler = createHandler(face, { answerMs: windows.answerMs });

@@ -6,7 +6,7 @@ import { dirname, join, normalize, relative, sep } from "node:path";
 /** THE TABLE of layers, the lowest first. A name is a file or a folder of `lib`; `functions` is the folder beside it. */
 export const LAYERS: readonly (readonly string[])[] = [
   ["fault", "capacity", "patience"],
-  ["config", "fleet-file", "instance", "attempt", "windows"],
+  ["config", "fleet-file", "instance", "attempt", "windows", "secret", "secret-stores"],
   ["wire", "table", "seed", "exchange", "nats-connect"],
   ["http", "bus", "flight", "node"],
   ["fleet", "launch"],

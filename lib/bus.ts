@@ -8,8 +8,9 @@ import type { NatsConnection } from "nats.ws";
 import type { NatsSettings } from "./config.ts";
 import { type Asked, Exchange } from "./exchange.ts";
 import { Fault } from "./fault.ts";
-import { connectNats } from "./nats-connect.ts";
+import { connectNats, wasRefused } from "./nats-connect.ts";
 import { afterSilence } from "./patience.ts";
+import { current, type Kept, renewed } from "./secret.ts";
 import type { Windows } from "./windows.ts";
 import { type Answer, type Ask, GATEWAY_NAME, type Verb } from "./wire.ts";
 
@@ -28,21 +29,39 @@ export interface Bus {
 }
 
 export function createBus(
-  nats: NatsSettings,
+  nats: Kept<NatsSettings>,
   windows: Windows,
   logError: (event: string, message: string) => void,
 ): Bus {
   let dialled: Promise<{ connection: NatsConnection; exchange: Exchange }> | undefined;
   let probing: Promise<Exchange> | undefined;
 
-  const dial = () => {
-    dialled ??= connectNats(nats, GATEWAY_NAME, {
+  const connect = (settings: NatsSettings) =>
+    connectNats(settings, GATEWAY_NAME, {
       reconnect: false,
       timeout: windows.dialMs,
       pingInterval: PING_MS,
       maxPingOut: 1,
       waitOnFirstConnect: false,
-    }).then((connection) => ({ connection, exchange: new Exchange(connection, GATEWAY_NAME) }));
+    });
+
+  const connectAsKnown = async (): Promise<NatsConnection> => {
+    const held = await current(nats);
+    try {
+      return await connect(held);
+    } catch (error) {
+      if (!wasRefused(error)) throw error;
+      const newer = await renewed(nats);
+      if (newer === held) throw error;
+      return connect(newer);
+    }
+  };
+
+  const dial = () => {
+    dialled ??= connectAsKnown().then((connection) => ({
+      connection,
+      exchange: new Exchange(connection, GATEWAY_NAME),
+    }));
     dialled.catch(() => {
       dialled = undefined;
     });

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod/mini";
 import { type Fleet, parseFleet } from "./fleet-file.ts";
+import { type Kept, keep, REFERENCE, type SecretSettings } from "./secret.ts";
 import { readWindows, type Windows } from "./windows.ts";
 
 const accessKeySchema = z.strictObject({
@@ -29,7 +30,7 @@ export interface GatewayConfig {
   region: string;
   stage: string;
   fleet: Fleet;
-  nats: NatsSettings;
+  nats: Kept<NatsSettings>;
   /** Only for local peers; AWS's own endpoint otherwise. */
   dynamodbEndpoint?: string;
   windows: Windows;
@@ -58,15 +59,25 @@ export function readGatewayConfig(env: Env): GatewayConfig {
     );
   }
   const endpoint = env.NIGHTPORTER_DYNAMODB_ENDPOINT;
+  const region = required(env, "NIGHTPORTER_REGION", "the region that clients sign for, such as us-east-1");
+  const windows = readWindows(env.NIGHTPORTER_WINDOWS);
   return {
     table: required(env, "NIGHTPORTER_TABLE", "the name of the DynamoDB table"),
-    region: required(env, "NIGHTPORTER_REGION", "the region that clients sign for, such as us-east-1"),
+    region,
     stage: env.NIGHTPORTER_STAGE || "dev",
     fleet: parseFleet(text, fleetFile),
-    nats: readNats(env),
+    nats: keepNats(env, { region, windows }),
     ...(endpoint ? { dynamodbEndpoint: endpoint } : {}),
-    windows: readWindows(env.NIGHTPORTER_WINDOWS),
+    windows,
   };
+}
+
+/** The gateway's, whose password or credentials may stand in a store. */
+function keepNats(env: Env, settings: SecretSettings): Kept<NatsSettings> {
+  const { password, creds, ...nats } = readNats(env);
+  if (creds) return keep("NIGHTPORTER_NATS_CREDS", creds, (text) => ({ ...nats, creds: text }), settings);
+  if (!password) return nats;
+  return keep("NIGHTPORTER_NATS_PASSWORD", password, (text) => ({ ...nats, password: text }), settings);
 }
 
 export function readNats(env: Env): NatsSettings {
@@ -79,18 +90,24 @@ export function readNats(env: Env): NatsSettings {
   return { url, ...(user ? { user } : {}), ...(password ? { password } : {}) };
 }
 
+const ACCESS_KEYS = "NIGHTPORTER_ACCESS_KEYS";
+const KEY_LIST = 'a JSON list such as [{"accessKeyId":"…","secretAccessKey":"…","account":"000000000001"}]';
+
 /** @throws Error when NIGHTPORTER_ACCESS_KEYS is missing, malformed or empty */
-export function readAccessKeys(env: Env): AccessKey[] {
-  const expected = 'a JSON list such as [{"accessKeyId":"…","secretAccessKey":"…","account":"000000000001"}]';
-  const text = required(env, "NIGHTPORTER_ACCESS_KEYS", expected);
+export function readAccessKeys(env: Env, settings: SecretSettings): Kept<AccessKey[]> {
+  const text = required(env, ACCESS_KEYS, `${KEY_LIST}, or where to read one: ${REFERENCE}`);
+  return keep(ACCESS_KEYS, text, parseAccessKeys, settings);
+}
+
+function parseAccessKeys(text: string): AccessKey[] {
   let given: unknown;
   try {
     given = JSON.parse(text);
   } catch {
-    throw new Error(`NIGHTPORTER_ACCESS_KEYS is not JSON; expected ${expected}`);
+    throw new Error(`${ACCESS_KEYS} is not JSON; expected ${KEY_LIST}`);
   }
   const parsed = accessKeysSchema.safeParse(given);
   if (!parsed.success)
-    throw new Error(`NIGHTPORTER_ACCESS_KEYS: ${z.prettifyError(parsed.error)}; expected ${expected}`);
+    throw new Error(`${ACCESS_KEYS}: ${z.prettifyError(parsed.error)}; expected ${KEY_LIST}`);
   return parsed.data;
 }

@@ -40,6 +40,17 @@ const CAUSES: Readonly<Record<string, string>> = {
   BAD_CREDS: "NIGHTPORTER_NATS_CREDS is not the text of a .creds file",
 };
 
+const REFUSALS = new Set([
+  "AUTHORIZATION_VIOLATION",
+  "AUTHENTICATION_EXPIRED",
+  "BAD_AUTHENTICATION",
+  "BAD_CREDS",
+]);
+
+/** @returns whether `connectNats` failed for who we say we are: others may be known by now */
+export const wasRefused = (error: unknown): boolean =>
+  REFUSALS.has(((error as Error).cause as NatsFailure | undefined)?.code ?? "");
+
 interface NatsFailure {
   code?: string;
   message?: string;

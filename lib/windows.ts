@@ -46,6 +46,10 @@ export const windowsSchema = z.strictObject({
   /** The gateway checks its NATS connection with a round trip before the first ask; a frozen one fails within this. */
   probeMs: z._default(ms, 300),
   dialMs: z._default(ms, 2000),
+  /** A secret in a store is read again after this, so that one withdrawn there ends here too. */
+  secretMs: z._default(ms, 5 * 60_000),
+  /** Between two readings because something was refused. A stranger can cause them; Parameter Store does 40 a second. */
+  secretAgainMs: z._default(ms, 10_000),
   /** A handler answers this long before Lambda would cut it off. */
   answerMs: z._default(ms, 500),
 });

@@ -5,6 +5,7 @@
 // 2. An unknown key, a wrong secret and a changed request look the same from outside: AuthFailure, 401.
 // 3. `host` and every x-amz-* header must be signed, so that nobody on the way can add one.
 // 4. Skew is RequestExpired, 400: on that code SDKs correct their clock.
+// 5. What fails by the keys at hand is tried once more by newer ones, where their store has some.
 //
 // The arithmetic is @smithy/signature-v4's. Its `sign()` is not used: it always writes X-Amz-Date, which a client
 // that signs over `Date` did not sign.
@@ -14,13 +15,14 @@ import { createScope, getCanonicalHeaders, getCanonicalQuery, getSigningKey } fr
 import type { AccessKey } from "../config.ts";
 import { Fault } from "../fault.ts";
 import type { HttpRequest } from "../http/message.ts";
+import { current, type Kept, renewed } from "../secret.ts";
 import { type Claim, readClaim } from "./claim.ts";
 import type { Principal } from "./deps.ts";
 import type { Parameters } from "./parameters.ts";
 import { Sha256, sha256Hex } from "./sha256.ts";
 
 export interface Authority {
-  keys: ReadonlyMap<string, AccessKey>;
+  keys: Kept<readonly AccessKey[]>;
   /** What requests must be signed for. */
   region: string;
   service: string;
@@ -44,7 +46,8 @@ const refused = (detail?: string): Fault =>
 /**
  * @param query the parameters of the query string alone
  * @param now epoch ms
- * @throws Fault MissingAuthenticationToken, IncompleteSignature, RequestExpired, AuthFailure
+ * @throws Fault MissingAuthenticationToken, IncompleteSignature, RequestExpired, AuthFailure; ServiceUnavailable when
+ *   the keys cannot be read
  */
 export async function authorise(
   request: HttpRequest,
@@ -59,11 +62,19 @@ export async function authorise(
   // There are no session credentials here that a token could belong to.
   if (claim.sessionToken !== undefined) throw refused();
   const bodyHash = hashBody(request);
-  const known = authority.keys.get(claim.accessKeyId);
-  const expected = await signatureOf(request, query, claim, known ?? NOBODY, bodyHash);
-  const matches = timingSafeEqual(Buffer.from(expected), Buffer.from(claim.signature));
-  if (!known || !matches) throw refused();
-  return { account: known.account, accessKeyId: known.accessKeyId };
+  const signerAmong = async (keys: readonly AccessKey[]): Promise<AccessKey | undefined> => {
+    const known = keys.find(({ accessKeyId }) => accessKeyId === claim.accessKeyId);
+    const expected = await signatureOf(request, query, claim, known ?? NOBODY, bodyHash);
+    return timingSafeEqual(Buffer.from(expected), Buffer.from(claim.signature)) ? known : undefined;
+  };
+  const held = await current(authority.keys);
+  let signer = await signerAmong(held);
+  if (!signer) {
+    const newer = await renewed(authority.keys);
+    if (newer !== held) signer = await signerAmong(newer);
+  }
+  if (!signer) throw refused();
+  return { account: signer.account, accessKeyId: signer.accessKeyId };
 }
 
 function checkScope(claim: Claim, { region, service }: Authority): void {

@@ -4,6 +4,7 @@ import type { AccessKey } from "../config.ts";
 import { Fault } from "../fault.ts";
 import type { Face } from "../http/handler.ts";
 import type { LogLine } from "../http/log.ts";
+import { current, type Kept } from "../secret.ts";
 import { actionNamed } from "./actions.ts";
 import { type Authority, authorise } from "./authorise.ts";
 import { readConsoleEvent } from "./console-event.ts";
@@ -17,9 +18,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Older versions are answered in the shapes of 2016-11-15, as is a request that names none. */
 const VERSION = /^\d{4}-\d{2}-\d{2}$/;
 
-export function createEc2Face(deps: Ec2Deps, accessKeys: readonly AccessKey[]): Face {
-  const keys = new Map(accessKeys.map((key) => [key.accessKeyId, key]));
-  const authority: Authority = { keys, region: deps.region, service: "ec2" };
+export function createEc2Face(deps: Ec2Deps, accessKeys: Kept<readonly AccessKey[]>): Face {
+  const authority: Authority = { keys: accessKeys, region: deps.region, service: "ec2" };
 
   const operate = async (
     parameters: Parameters,
@@ -56,7 +56,7 @@ export function createEc2Face(deps: Ec2Deps, accessKeys: readonly AccessKey[]): 
     renderFault,
 
     async invoke(event, call, line) {
-      const principal = { account: accessKeys[0]!.account };
+      const principal = { account: (await current(accessKeys))[0]!.account };
       line.account = principal.account;
       const { output } = await operate(readConsoleEvent(event), principal, call, line, { memberNames: true });
       return { requestId: call.requestId, ...output };

@@ -7,6 +7,7 @@ import { createEc2Face } from "../../lib/ec2/face.ts";
 import { createHandler, type LambdaHandler } from "../../lib/http/handler.ts";
 import type { LogLine } from "../../lib/http/log.ts";
 import type { Instance } from "../../lib/instance.ts";
+import type { Kept } from "../../lib/secret.ts";
 
 export const REGION = "us-east-1";
 
@@ -38,7 +39,11 @@ export interface TestGateway {
 }
 
 /** @param records what the account has; a launch answers the first of them */
-export function gatewayOver(records: Instance[], overrides: Partial<Ec2Deps> = {}): TestGateway {
+export function gatewayOver(
+  records: Instance[],
+  overrides: Partial<Ec2Deps> = {},
+  keys: Kept<readonly AccessKey[]> = [KEY],
+): TestGateway {
   const launches: LaunchRequest[] = [];
   const log: LogLine[] = [];
   const deps: Ec2Deps = {
@@ -54,6 +59,6 @@ export function gatewayOver(records: Instance[], overrides: Partial<Ec2Deps> = {
     },
     ...overrides,
   };
-  const face = createEc2Face(deps, [KEY]);
+  const face = createEc2Face(deps, keys);
   return { handler: createHandler(face, { answerMs: 500, log: (line) => log.push(line) }), launches, log };
 }
