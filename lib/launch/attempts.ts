@@ -72,6 +72,18 @@ export async function gatherLaunch(
   return gathered;
 }
 
+/** Gives a plan's holds back. One that does not hear it lets them lapse. */
+export async function releasePlan(
+  exchange: Exchange,
+  windows: Windows,
+  launch: LaunchRef,
+  parts: readonly PlanPart[],
+): Promise<void> {
+  await Promise.all(
+    parts.map(({ node, hold }) => exchange.ask(node, "release", { launch, hold }, windows.askMs)),
+  );
+}
+
 /** Ends instances nobody will be told about. @returns nodes that did not say they have */
 export async function undoInstances(
   exchange: Exchange,

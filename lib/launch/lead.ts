@@ -22,6 +22,7 @@ import {
   type Gathered,
   gatherLaunch,
   type PlanPart,
+  releasePlan,
   undoInstances,
 } from "./attempts.ts";
 import { type PublishOutcome, publishLaunch } from "./publish.ts";
@@ -147,7 +148,7 @@ export class Lead {
       next = await this.#follow(exchange, launch, published, deadline);
       return next;
     } finally {
-      await this.#clearEchoes(exchange, echoes(), next);
+      await this.#clearEchoes(exchange, launch, echoes(), next);
     }
   }
 
@@ -159,6 +160,11 @@ export class Lead {
   ): Promise<Next> {
     if (published.outcome === "absent")
       return this.#fail(new Fault("ServiceUnavailable", "No node daemon is connected"));
+    if (published.outcome === "closed") {
+      // Whether anybody acknowledged cannot be known: it may be any of them.
+      for (const name of await this.#deps.nodes.seenNow()) this.#suspects.add(name);
+      return AGAIN;
+    }
     if (published.outcome === "silent") {
       if (published.by) this.#suspects.add(published.by);
       return AGAIN;
@@ -183,12 +189,15 @@ export class Lead {
     }
   }
 
-  /** Ends what a launch that was delivered twice has started beside the answer. */
+  /** Ends what a launch that was delivered twice has started or set aside beside the answer. */
   async #clearEchoes(
     exchange: Exchange,
+    launch: LaunchRef,
     echoes: readonly LaunchAnswer[],
     next: Next | undefined,
   ): Promise<void> {
+    const plans = echoes.flatMap((echo) => (echo.outcome === "plan" ? echo.parts : []));
+    await releasePlan(exchange, this.#deps.windows, launch, plans);
     const started = echoes.flatMap((echo) => (echo.outcome === "started" ? echo.instances : []));
     // Whoever goes on from here gathers, and meets them there.
     if (started.length === 0 || next?.outcome === "again" || next?.outcome === "joined") return;

@@ -33,7 +33,9 @@ export type PublishOutcome =
   | { outcome: "answered"; answer: LaunchAnswer }
   | { outcome: "absent" }
   /** `by` is the node that acknowledged, if one did. */
-  | { outcome: "silent"; by: string | undefined };
+  | { outcome: "silent"; by: string | undefined }
+  /** The connection went, and any acknowledgement with it. */
+  | { outcome: "closed" };
 
 /** @param subjects at least one */
 export async function publishLaunch(
@@ -76,7 +78,7 @@ function publishTo(
     patience(windows.ackMs);
     close = exchange.open(subject, launch.input, headersOf(launch), (reply) => {
       if (reply.kind !== "message") {
-        if (!over) end(reply.kind === "absent" ? { outcome: "absent" } : { outcome: "silent", by });
+        if (!over) end({ outcome: reply.kind });
         return;
       }
       const acknowledged = reply.header(HEADERS.ack);

@@ -2,6 +2,7 @@
 // that the same token resolves, and never in a capacity error that was none.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { compareAttempts } from "../../lib/attempt.ts";
 import type { Instance } from "../../lib/instance.ts";
 import { audit } from "../support/audit.ts";
 import { Cluster, call, type Gateway, PRINCIPAL, request } from "../support/cluster.ts";
@@ -97,5 +98,12 @@ test("a connection cut in mid-launch ends in one reservation, or a 503 that the 
   const first = await gateway.launch(wanted, PRINCIPAL, call()).catch((error: unknown) => error);
   if (!Array.isArray(first)) expect(first).toMatchObject({ code: "Unavailable" });
   const started = await gateway.launch(wanted, PRINCIPAL, call());
-  expect(ids(await audit(cluster))).toEqual(ids(started));
+  expect(started).toHaveLength(2);
+  const live = await audit(cluster);
+  for (const id of ids(started)) expect(ids(live)).toContain(id);
+  // A node too slow for the gather may have started an attempt that lost: known by its record, for the sweep to end.
+  for (const surplus of live.filter(({ id }) => !ids(started).includes(id))) {
+    expect(surplus.launchKey).toBe(started[0]?.launchKey);
+    expect(compareAttempts(surplus.attempt, started[0]!.attempt)).toBeLessThan(0);
+  }
 });

@@ -65,12 +65,27 @@ test("trace 2: a node that is full only by the launch's own older hold takes its
 });
 
 test("trace 3: a commit after its hold lapsed and the room was taken is refused", async () => {
-  const player = await Player.sitDown(cluster, "trace-3", 2);
+  await using brief = await Cluster.start({ nodes: { a: "4x8" }, windows: { holdMs: 500 } });
+  const player = await Player.sitDown(brief, "trace-3", 2);
   await player.hold("a", 1);
-  await eventually("the hold has lapsed", async () => (await cluster.status("a"))?.held === 0);
-  const others = await cluster.occupy("a", 2);
+  await eventually("the hold has lapsed", async () => (await brief.status("a"))?.held === 0);
+  const others = await brief.occupy("a", 2);
   expect(await player.commit("a", 1)).toEqual({ outcome: "lapsed" });
-  expect(ids(await audit(cluster))).toEqual(others.toSorted());
+  expect(ids(await audit(brief))).toEqual(others.toSorted());
+});
+
+test("what comes after its deadline starts nothing and holds nothing", async () => {
+  const player = await Player.sitDown(cluster, "late", 1);
+  const past = Date.now() - 1;
+  expect(await player.publish(1, { deadline: past })).toEqual({
+    outcome: "answered",
+    answer: { outcome: "late" },
+  });
+  await player.hold("a", 2);
+  expect(await player.commit("a", 2, undefined, past)).toEqual({ outcome: "late" });
+  await player.release("a", 2);
+  expect(await audit(cluster)).toEqual([]);
+  expect([...cluster.daemons.values()].flatMap((daemon) => daemon.starts())).toEqual([]);
 });
 
 test("trace 4: a gateway that thaws after its successor took over and publishes with a fresh deadline starts nothing", async () => {

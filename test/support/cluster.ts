@@ -43,7 +43,10 @@ import { eventually } from "./eventually.ts";
 const ROOT = join(import.meta.dirname, "..", "..");
 const OBSERVER = { user: "observer", password: "local" };
 
-/** The long windows at a tenth or so. Those that are short anyway stay: two busy cores are slow enough to miss them. */
+/**
+ * The long windows at a tenth or so. Those that are short anyway stay: two busy cores are slow enough to miss them.
+ * Holds last longer than any test waits: one that is left behind must be seen, not lapse in time.
+ */
 export const TEST_WINDOWS: Partial<Windows> = {
   quietMs: 600,
   ackAgainMs: 150,
@@ -51,7 +54,7 @@ export const TEST_WINDOWS: Partial<Windows> = {
   budgetMs: 6000,
   leaseMs: 7000,
   skewMs: 200,
-  holdMs: 1000,
+  holdMs: 120_000,
   beatMs: 500,
   beatPerNodeMs: 20,
 };
