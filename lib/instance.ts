@@ -62,7 +62,8 @@ export const MOVES: Readonly<Record<Change, Readonly<Record<InstanceState, Move>
     pending: { to: "shutting-down" },
     running: { to: "shutting-down" },
     stopping: { to: "shutting-down" },
-    stopped: { to: "shutting-down" },
+    // Nothing runs that would have to shut down, and the room was given back when it stopped.
+    stopped: { to: "terminated" },
     "shutting-down": "no-op",
     terminated: "no-op",
   },

@@ -14,6 +14,8 @@ import type { Log } from "./log.ts";
 /** Terminated instances stay describable for an hour, as EC2's do: its InstanceTerminated waiter needs them. */
 const TERMINATED_KEPT_MS = 60 * 60_000;
 
+type Outcome = Pick<Instance, "state" | "stateReason">;
+
 type ChangeResult = Answer<"change">["results"][number];
 
 export interface GuestsOptions {
@@ -55,7 +57,8 @@ export class Guests {
   /** Ends instances that nobody was told about, and forgets them. */
   undo(instances: readonly Instance[]): void {
     for (const instance of instances) {
-      this.#turn(instance.id);
+      // Nothing that is still under way for it may settle any more.
+      this.#turns.delete(instance.id);
       this.#options.store.remove(instance.id);
       if (takesRoom(instance.state)) this.#options.ledger.give(instance.type);
       this.#options.driver
@@ -81,8 +84,9 @@ export class Guests {
   purge(): void {
     const oldest = Date.now() - TERMINATED_KEPT_MS;
     for (const instance of this.#options.store.all()) {
-      if (instance.state === "terminated" && (instance.changedAt ?? 0) < oldest)
-        this.#options.store.remove(instance.id);
+      if (instance.state !== "terminated" || (instance.changedAt ?? 0) >= oldest) continue;
+      this.#options.store.remove(instance.id);
+      this.#turns.delete(instance.id);
     }
   }
 
@@ -92,14 +96,12 @@ export class Guests {
       driver.reboot(instance).catch((error) => log.error("reboot", error, { id: instance.id }));
       return to;
     }
-    // A stopped instance has no room to give back when it ends.
-    const ended = to === "shutting-down" && instance.state === "stopped";
     const moved: Instance = { ...instance, state: to, changedAt: Date.now(), ...reasonOf(change) };
-    if (ended) this.#options.ledger.count(instance.type);
     store.put([moved]);
     if (to === "pending") this.#run(moved, "start", "running");
     else if (to === "stopping") this.#run(moved, "stop", "stopped");
-    else this.#run(moved, "end", "terminated");
+    else if (to === "shutting-down") this.#run(moved, "end", "terminated");
+    else driver.end(moved).catch((error) => log.error("end", error, { id: instance.id }));
     this.#options.roomChanged();
     return to;
   }
@@ -107,24 +109,25 @@ export class Guests {
   /** Lets the driver act and stores where that led, unless another change has come in between. */
   #run(instance: Instance, act: "start" | "stop" | "end", then: InstanceState): void {
     const turn = this.#turn(instance.id);
-    this.#options.driver[act](instance).then(
-      () => this.#settle(instance.id, turn, { state: then }),
-      (error) => {
-        this.#options.log.error(`guest ${act}`, error, { id: instance.id });
-        const stateReason = { code: "Server.InternalError", message: `The guest failed to ${act}` };
-        this.#settle(instance.id, turn, {
-          state: then === "terminated" ? "terminated" : "stopped",
-          stateReason,
-        });
-      },
-    );
+    const { driver, log } = this.#options;
+    driver[act](instance)
+      .then(
+        (): Outcome => ({ state: then }),
+        (error): Outcome => {
+          log.error(`guest ${act}`, error, { id: instance.id });
+          const stateReason = { code: "Server.InternalError", message: `The guest failed to ${act}` };
+          return { state: then === "terminated" ? "terminated" : "stopped", stateReason };
+        },
+      )
+      .then((outcome) => this.#settle(instance.id, turn, outcome))
+      .catch((error) => log.error("the outcome could not be stored", error, { id: instance.id }));
   }
 
-  #settle(id: string, turn: number, change: Partial<Instance> & { state: InstanceState }): void {
+  #settle(id: string, turn: number, outcome: Outcome): void {
     const instance = this.#options.store.get(id);
     if (!instance || this.#turns.get(id) !== turn) return;
-    this.#options.store.put([{ ...instance, ...change, changedAt: Date.now() }]);
-    if (takesRoom(instance.state) && !takesRoom(change.state)) {
+    this.#options.store.put([{ ...instance, ...outcome, changedAt: Date.now() }]);
+    if (takesRoom(instance.state) && !takesRoom(outcome.state)) {
       this.#options.ledger.give(instance.type);
       this.#options.roomChanged();
     }
@@ -139,7 +142,7 @@ export class Guests {
 
 /** EC2's `reason` and `stateReason` for what a user asked for. */
 function reasonOf(change: Change): Partial<Instance> {
-  if (change === "start") return { transition: "", stateReason: undefined } as Partial<Instance>;
+  if (change === "start") return { transition: "", stateReason: undefined };
   const at = new Date().toISOString().slice(0, 19).replace("T", " ");
   return {
     transition: `User initiated (${at} GMT)`,
