@@ -60,6 +60,11 @@ describe("one node is full and", () => {
       expect(ms).toBeLessThan(TEST_WINDOWS.budgetMs!);
     });
 
+    test("a type larger than any other is InsufficientInstanceCapacity: the frozen one has not answered", async () => {
+      const refusal = await refusalOf(() => customer.launch(1, TOO_LARGE));
+      expect(refusal).toMatchObject({ code: "InsufficientInstanceCapacity", status: 503 });
+    });
+
     test("it thaws, launches nothing that was asked meanwhile, and takes what is asked then", async () => {
       const starts = startsFrom(stack);
       await customer.launch(6);
@@ -149,7 +154,6 @@ describe("expectedNodes is larger than what lives", () => {
 
   // The last one: nobody is left after it.
   test("with no daemon connected every call that needs one is ServiceUnavailable within a second", async () => {
-    customer.leave = async () => {};
     for (const { pid } of stack.ready.nodes) process.kill(pid, "SIGKILL");
     await eventually("all are gone", () => stack.ready.nodes.every(({ pid }) => !isAlive(pid)));
 

@@ -10,9 +10,16 @@ const EC2 = "ec2";
 const STARTING_AT_A_TIME = 4;
 const START_MS = 30_000;
 
-const signal = (pids: readonly number[], name: NodeJS.Signals): void => {
-  for (const pid of pids) process.kill(pid, name);
-};
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch (error) {
+      // Ended meanwhile, as one does that was frozen for longer than its function may take.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+}
 
 export const freeze = (pids: readonly number[]): void => signal(pids, "SIGSTOP");
 export const thaw = (pids: readonly number[]): void => signal(pids, "SIGCONT");
