@@ -106,21 +106,29 @@ export class Guests {
     return to;
   }
 
-  /** Lets the driver act and stores where that led, unless another change has come in between. */
+  /**
+   * Lets the driver act and stores where that led, unless another change has come in between. Not before the answer in
+   * hand is on its way: what the driver does, and writing that down, is nothing a caller should wait for.
+   */
   #run(instance: Instance, act: "start" | "stop" | "end", then: InstanceState): void {
-    const turn = this.#turn(instance.id);
     const { driver, log } = this.#options;
-    driver[act](instance)
-      .then(
+    const turn = this.#turn(instance.id);
+    setImmediate(async () => {
+      if (this.#turns.get(instance.id) !== turn) return;
+      const outcome = await driver[act](instance).then(
         (): Outcome => ({ state: then }),
         (error): Outcome => {
           log.error(`guest ${act}`, error, { id: instance.id });
           const stateReason = { code: "Server.InternalError", message: `The guest failed to ${act}` };
           return { state: then === "terminated" ? "terminated" : "stopped", stateReason };
         },
-      )
-      .then((outcome) => this.#settle(instance.id, turn, outcome))
-      .catch((error) => log.error("the outcome could not be stored", error, { id: instance.id }));
+      );
+      try {
+        this.#settle(instance.id, turn, outcome);
+      } catch (error) {
+        log.error("the outcome could not be stored", error, { id: instance.id });
+      }
+    });
   }
 
   #settle(id: string, turn: number, outcome: Outcome): void {
