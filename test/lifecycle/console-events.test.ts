@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { natsUrl, dynamodbUrl } = cluster;
   const fn = readFunctions(join(ROOT, "serverless.yml")).find(({ name }) => name === "ec2")!;
   const env = environmentOf(fn, { fleetFile, natsUrl, dynamodbUrl });
-  pool = new Pool({ fn, taskRoot: ROOT, env, limit: 1, onLine: () => {}, onSandbox: () => {} });
+  pool = new Pool({ fn, taskRoot: ROOT, env, limit: 4, onLine: () => {}, onSandbox: () => {} });
 });
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 // The first request after what a sandbox does not notice: being frozen, and a nats-server that is another one.
 
+import type { EC2ServiceException } from "@aws-sdk/client-ec2";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createBus } from "../../lib/bus.ts";
 import { readWindows } from "../../lib/windows.ts";
@@ -10,6 +11,7 @@ import { freeze, thaw } from "../support/sandboxes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 
 const ASK_MS = 500;
+const THROTTLED = 429;
 
 let stack: Stack;
 let customer: Customer;
@@ -28,7 +30,18 @@ afterAll(async () => {
   await nats?.[Symbol.asyncDispose]();
 });
 
-beforeEach(() => customer.leave());
+beforeEach(() => whenFree(() => customer.leave()));
+
+/** The sandbox is free again only a moment after its answer; until then the front turns calls away, as Lambda does. */
+async function whenFree<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if ((error as EC2ServiceException).$metadata?.httpStatusCode !== THROTTLED) throw error;
+    }
+  }
+}
 
 /** Asked past the sandbox, which must not notice anything before its first request. */
 async function untilTheNodesAreBack(): Promise<void> {
@@ -49,7 +62,7 @@ const sandbox = (): number[] => stack.sandboxes(0, "ec2");
 test("a sandbox that was frozen answers its first request", async () => {
   const standing = sandbox();
   freeze(standing);
-  const call = customer.launch();
+  const call = whenFree(() => customer.launch());
   await eventually("the request is on its way", () => customer.waiting === 1);
   thaw(standing);
 
@@ -62,16 +75,16 @@ test("the first launch after a NATS restart succeeds", async () => {
   await nats.restart();
   await untilTheNodesAreBack();
 
-  expect(idsOf(await customer.launch())).toHaveLength(1);
+  expect(idsOf(await whenFree(() => customer.launch()))).toHaveLength(1);
   expect(sandbox()).toEqual(standing);
 });
 
 test("the first DescribeInstances after a NATS restart shows what the nodes hold", async () => {
-  const launched = idsOf(await customer.launch(3));
+  const launched = idsOf(await whenFree(() => customer.launch(3)));
   await nats.restart();
   await untilTheNodesAreBack();
 
-  expect(await customer.states(launched)).toEqual(["running", "running", "running"]);
+  expect(await whenFree(() => customer.states(launched))).toEqual(["running", "running", "running"]);
 });
 
 test("the first launch after a NATS restart succeeds in a sandbox that was frozen meanwhile", async () => {
@@ -79,7 +92,7 @@ test("the first launch after a NATS restart succeeds in a sandbox that was froze
   freeze(standing);
   await nats.restart();
   await untilTheNodesAreBack();
-  const call = customer.launch();
+  const call = whenFree(() => customer.launch());
   await eventually("the request is on its way", () => customer.waiting === 1);
   thaw(standing);
 
