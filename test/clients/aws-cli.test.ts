@@ -43,8 +43,8 @@ describe("one life", () => {
 
   test("run-instances launches across nodes, and `wait instance-running` sees them run", async () => {
     ids = idsOf(await launch(3));
-    expect(stack.allStarts().toSorted()).toEqual(ids.toSorted());
     await aws("wait", "instance-running", "--instance-ids", ...ids);
+    expect(stack.allStarts().toSorted()).toEqual(ids.toSorted());
   });
 
   test("describe-instances finds them by --filters and shows what --query asks for", async () => {

@@ -30,6 +30,7 @@ afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
 });
 
+const starts = () => [...cluster.daemon("a").starts(), ...cluster.daemon("b").starts()];
 const example = (name: string) => JSON.parse(readFileSync(join(EVENTS, `ec2-${name}.json`), "utf8"));
 
 // biome-ignore lint/suspicious/noExplicitAny: what the console would show
@@ -43,9 +44,8 @@ test("an event launches, another shows it, another ends it", async () => {
   const launched = await invoke(example("run-instances"));
   const ids = launched.Instances.map(({ InstanceId }: { InstanceId: string }) => InstanceId);
   expect(ids).toHaveLength(2);
-  expect([...cluster.daemon("a").starts(), ...cluster.daemon("b").starts()].toSorted()).toEqual(
-    ids.toSorted(),
-  );
+  await eventually("both have started", () => starts().length === 2);
+  expect(starts().toSorted()).toEqual(ids.toSorted());
 
   const shown = await invoke(example("describe-instances"));
   expect(shown.Reservations).toMatchObject([{ ReservationId: launched.ReservationId, Instances: [{}, {}] }]);
@@ -59,10 +59,10 @@ test("an event launches, another shows it, another ends it", async () => {
 });
 
 test("an event that a full fleet refuses is answered with the code, and started nothing", async () => {
-  const starts = cluster.daemon("a").starts().length;
+  const before = starts();
   const answer = await invoke({ ...example("run-instances"), MinCount: 4, MaxCount: 4 });
   expect(answer).toMatchObject({ error: { code: "InsufficientInstanceCapacity" } });
-  expect(cluster.daemon("a").starts()).toHaveLength(starts);
+  expect(starts()).toEqual(before);
 });
 
 test("an event with DryRun is answered as such, and one about an unknown instance names it", async () => {

@@ -6,7 +6,7 @@ import { Customer, idsOf, refusalOf } from "../support/customer.ts";
 import { eventually } from "../support/eventually.ts";
 import { isAlive } from "../support/processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { nodeOf } from "../support/starts.ts";
+import { nodesOf } from "../support/starts.ts";
 
 const UNKNOWN = "i-00000000000000001";
 
@@ -19,7 +19,8 @@ beforeAll(async () => {
   stack = await startStack({ nodes: "live=2x4,other=2x4", windows: TEST_WINDOWS });
   customer = new Customer(stack);
   const ids = idsOf(await customer.launch(2));
-  on = Object.fromEntries(ids.map((id) => [nodeOf(stack, id), id])) as typeof on;
+  const nodes = await nodesOf(stack, ids);
+  on = Object.fromEntries(nodes.map((node, index) => [node, ids[index]])) as typeof on;
 });
 
 afterAll(async () => {

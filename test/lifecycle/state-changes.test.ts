@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { TEST_WINDOWS } from "../support/cluster.ts";
 import { Customer, idsOf, refusalOf } from "../support/customer.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { nodeOf } from "../support/starts.ts";
+import { nodesOf } from "../support/starts.ts";
 
 const BOOT_MS = 50;
 const UNKNOWN = ["i-00000000000000001", "i-00000000000000002"] as const;
@@ -74,7 +74,8 @@ describe("a life", () => {
     expect(await customer.start(id)).toEqual([move(id, "stopped", "pending")]);
 
     await customer.until("running", [id]);
-    expect(stack.starts(nodeOf(stack, id)).filter((found) => found === id)).toHaveLength(2);
+    const [node] = await nodesOf(stack, [id]);
+    expect(stack.starts(node!).filter((found) => found === id)).toHaveLength(2);
   });
 
   test("Reboot leaves a running instance running", async () => {
@@ -98,7 +99,7 @@ describe("a life", () => {
 
   test("one call changes instances on several nodes, and answers in the order in which they were named", async () => {
     const ids = (await running(4)).toReversed();
-    expect(new Set(ids.map((id) => nodeOf(stack, id)))).toEqual(new Set(["a", "b"]));
+    expect(new Set(await nodesOf(stack, ids))).toEqual(new Set(["a", "b"]));
 
     expect(await customer.stop(...ids)).toEqual(ids.map((id) => move(id, "running", "stopping")));
 
@@ -167,7 +168,7 @@ describe("room", () => {
     await customer.stop(stopped!);
     await customer.until("stopped", [stopped!]);
     const [newcomer] = idsOf(await customer.launch());
-    expect(nodeOf(stack, newcomer!)).toBe(nodeOf(stack, stopped!));
+    expect(await nodesOf(stack, [newcomer!])).toEqual(await nodesOf(stack, [stopped!]));
 
     const refusal = await refusalOf(() => customer.start(stopped!));
 

@@ -36,7 +36,7 @@ async function isUnderWay(token: string): Promise<boolean> {
 }
 
 test("repeated while its launch runs, by several sandboxes of two gateways, a token is one reservation", async () => {
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customers[0]!);
   const ClientToken = randomUUID();
 
   const repeats = Array.from({ length: REPEATS }, (_, n) => customers[n % 2]!.launch(3, { ClientToken }));
@@ -44,11 +44,11 @@ test("repeated while its launch runs, by several sandboxes of two gateways, a to
 
   expect(new Set(reservations.map(({ ReservationId }) => ReservationId)).size).toBe(1);
   for (const reservation of reservations) expect(idsOf(reservation)).toEqual(idsOf(reservations[0]!));
-  expect(starts.all().toSorted()).toEqual(idsOf(reservations[0]!).toSorted());
+  expect((await starts.all()).toSorted()).toEqual(idsOf(reservations[0]!).toSorted());
 });
 
 test("repeated while frozen nodes hold its launch up, a token is one reservation", async () => {
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customers[0]!);
   const ClientToken = randomUUID();
   const nodes = stack.ready.nodes.map(({ pid }) => pid);
   freeze(nodes);
@@ -59,7 +59,7 @@ test("repeated while frozen nodes hold its launch up, a token is one reservation
   const reservations = await Promise.all(repeats);
 
   expect(new Set(reservations.map(({ ReservationId }) => ReservationId)).size).toBe(1);
-  expect(starts.all().toSorted()).toEqual(idsOf(reservations[0]!).toSorted());
+  expect((await starts.all()).toSorted()).toEqual(idsOf(reservations[0]!).toSorted());
 });
 
 test("repeated after its launch, a token is the same reservation in its present state", async () => {
@@ -67,13 +67,13 @@ test("repeated after its launch, a token is the same reservation in its present 
   const first = await customers[0]!.launch(2, { ClientToken });
   await customers[0]!.stop(...idsOf(first));
   await customers[0]!.until("stopped", idsOf(first));
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customers[0]!);
 
   const again = await customers[1]!.launch(2, { ClientToken });
 
   expect([again.ReservationId, idsOf(again)]).toEqual([first.ReservationId, idsOf(first)]);
   expect(again.Instances?.map(({ State }) => State?.Name)).toEqual(["stopped", "stopped"]);
-  expect(starts.all()).toEqual([]);
+  expect(await starts.all()).toEqual([]);
 });
 
 test("a token that was refused for want of room is free, and launches when there is some", async () => {
@@ -90,12 +90,12 @@ test("a token that was refused for want of room is free, and launches when there
 test("a token that comes with other parameters is IdempotentParameterMismatch and launches nothing", async () => {
   const ClientToken = randomUUID();
   await customers[0]!.launch(1, { ClientToken });
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customers[0]!);
 
   const refusal = await refusalOf(() => customers[1]!.launch(2, { ClientToken }));
 
   expect(refusal).toMatchObject({ code: "IdempotentParameterMismatch", status: 400 });
-  expect(starts.all()).toEqual([]);
+  expect(await starts.all()).toEqual([]);
 });
 
 test("launches with tokens of their own are launches of their own", async () => {

@@ -5,7 +5,7 @@ import { TEST_WINDOWS } from "../support/cluster.ts";
 import { Customer, idsOf, refusalOf } from "../support/customer.ts";
 import { PlainCaller } from "../support/plain-caller.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { nodeOf, startsFrom } from "../support/starts.ts";
+import { nodesOf, startsFrom } from "../support/starts.ts";
 
 /** Fits `full` alone, and takes all of its vCPUs. */
 const FILLER = { type: "r5.2xlarge" };
@@ -35,8 +35,8 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await customer.leave();
-  const [filler] = idsOf(await customer.launch(1, FILLER));
-  expect(nodeOf(stack, filler!)).toBe("full");
+  const filler = await customer.launch(1, FILLER);
+  expect(await nodesOf(stack, idsOf(filler))).toEqual(["full"]);
 });
 
 async function callEc2(): Promise<Outcome> {
@@ -66,29 +66,28 @@ describe.each([
   ["sent to the plain subject, at the full node", askFullNode],
 ])("%s", (_way, launch) => {
   test("ten launches all succeed on the other nodes", async () => {
-    const starts = startsFrom(stack);
+    const starts = await startsFrom(customer);
     const outcomes: Outcome[] = [];
     for (let n = 0; n < PLACES_LEFT; n++) outcomes.push(await launch());
 
     expect(outcomes.filter(({ code }) => code)).toEqual([]);
     const ids = outcomes.flatMap((outcome) => outcome.ids);
     expect(new Set(ids).size).toBe(PLACES_LEFT);
-    expect(Object.groupBy(ids, (id) => nodeOf(stack, id))).toEqual({
-      "free-1": expect.objectContaining({ length: PLACES_LEFT / 2 }),
-      "free-2": expect.objectContaining({ length: PLACES_LEFT / 2 }),
-    });
-    expect(starts.on("full")).toEqual([]);
+    const half = PLACES_LEFT / 2;
+    const nodes = [...Array(half).fill("free-1"), ...Array(half).fill("free-2")];
+    expect((await nodesOf(stack, ids)).toSorted()).toEqual(nodes);
+    expect(await starts.on("full")).toEqual([]);
   });
 
   test("when all nodes are full the next launch gets InsufficientInstanceCapacity within a second", async () => {
     await customer.launch(PLACES_LEFT);
-    const starts = startsFrom(stack);
+    const starts = await startsFrom(customer);
 
     const { code, ms } = await launch();
 
     expect(code).toBe("InsufficientInstanceCapacity");
     expect(ms).toBeLessThan(1000);
-    expect(starts.all()).toEqual([]);
+    expect(await starts.all()).toEqual([]);
   });
 
   test("after an instance was stopped a launch succeeds on the node that freed the room", async () => {
@@ -98,7 +97,7 @@ describe.each([
 
     const { ids } = await launch();
 
-    expect(ids.map((id) => nodeOf(stack, id))).toEqual([nodeOf(stack, stopped!)]);
+    expect(await nodesOf(stack, ids)).toEqual(await nodesOf(stack, [stopped!]));
     expect((await launch()).code).toBe("InsufficientInstanceCapacity");
   });
 });

@@ -26,13 +26,13 @@ afterAll(async () => {
 beforeEach(() => customer.leave());
 
 test("MinCount=5 with rooms 2+2+1 is one reservation of five with launch indexes 0 to 4", async () => {
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customer);
 
   const reservation = await customer.launch(5);
 
   expect(reservation.Instances?.map(({ AmiLaunchIndex }) => AmiLaunchIndex)).toEqual([0, 1, 2, 3, 4]);
-  expect(starts.counts()).toEqual({ "two-a": 2, "two-b": 2, one: 1 });
-  expect(starts.all().toSorted()).toEqual(idsOf(reservation).toSorted());
+  expect(await starts.counts()).toEqual({ "two-a": 2, "two-b": 2, one: 1 });
+  expect((await starts.all()).toSorted()).toEqual(idsOf(reservation).toSorted());
 });
 
 test("DescribeInstances shows a launch that spans nodes as one reservation", async () => {
@@ -46,35 +46,35 @@ test("DescribeInstances shows a launch that spans nodes as one reservation", asy
 });
 
 test("MinCount=6 there fails and no node ever started a guest for it", async () => {
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customer);
 
   const refusal = await refusalOf(() => customer.launch(6));
 
   expect(refusal).toMatchObject({ code: "InsufficientInstanceCapacity", status: 503 });
   expect(refusal.ms).toBeLessThan(1000);
-  expect(starts.all()).toEqual([]);
+  expect(await starts.all()).toEqual([]);
   // Nor is anything left set aside: all of the room can be had at once.
   expect(idsOf(await customer.launch(5))).toHaveLength(5);
 });
 
 test("MinCount=1, MaxCount=10 with room for 5 gives 5", async () => {
-  const starts = startsFrom(stack);
+  const starts = await startsFrom(customer);
 
   const { Instances = [] } = await customer.launch([1, 10]);
 
   expect(Instances.map(({ AmiLaunchIndex }) => AmiLaunchIndex)).toEqual([0, 1, 2, 3, 4]);
-  expect(starts.counts()).toEqual({ "two-a": 2, "two-b": 2, one: 1 });
+  expect(await starts.counts()).toEqual({ "two-a": 2, "two-b": 2, one: 1 });
 });
 
 describe("launches that race", () => {
   test("two for the last place: exactly one wins", async () => {
     await customer.launch(4);
     for (let round = 0; round < ROUNDS; round++) {
-      const starts = startsFrom(stack);
+      const starts = await startsFrom(customer);
       const { launched, refused } = await outcomesOf([customer.launch(), customer.launch()]);
 
       expect(refused).toMatchObject([{ code: "InsufficientInstanceCapacity" }]);
-      expect(starts.all()).toEqual(idsOf(...launched));
+      expect(await starts.all()).toEqual(idsOf(...launched));
       await customer.terminate(...idsOf(...launched));
       await customer.until("terminated", idsOf(...launched));
     }
@@ -83,12 +83,12 @@ describe("launches that race", () => {
   test("two of 3 on rooms 2+2: one succeeds", async () => {
     const [filler] = idsOf(await customer.launch(1, FILLER_OF_ONE));
     for (let round = 0; round < ROUNDS; round++) {
-      const starts = startsFrom(stack);
+      const starts = await startsFrom(customer);
       const { launched, refused } = await outcomesOf([customer.launch(3), customer.launch(3)]);
 
       expect(refused).toMatchObject([{ code: "InsufficientInstanceCapacity" }]);
       const ids = idsOf(...launched);
-      expect(starts.all().toSorted()).toEqual(ids.toSorted());
+      expect((await starts.all()).toSorted()).toEqual(ids.toSorted());
       expect(ids).toHaveLength(3);
       await customer.terminate(...ids);
       await customer.until("terminated", ids);

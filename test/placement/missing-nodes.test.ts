@@ -10,7 +10,7 @@ import { eventually } from "../support/eventually.ts";
 import { PlainCaller } from "../support/plain-caller.ts";
 import { isAlive } from "../support/processes.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { nodeOf, startsFrom } from "../support/starts.ts";
+import { nodesOf, startsFrom } from "../support/starts.ts";
 
 const TOO_LARGE = { type: "m5.4xlarge" };
 
@@ -44,13 +44,12 @@ describe("one node is full and", () => {
 
     test("launches succeed on the others", async () => {
       const launched = [await customer.launch(), await customer.launch(), await customer.launch(1)];
-      for (const id of idsOf(...launched)) expect(["free", "dead"]).toContain(nodeOf(stack, id));
+      for (const node of await nodesOf(stack, idsOf(...launched))) expect(["free", "dead"]).toContain(node);
     });
 
     test("a launch that needs several nodes spans the others", async () => {
-      const { Instances = [] } = await customer.launch([4, 6]);
-      const nodes = new Set(Instances.map(({ InstanceId }) => nodeOf(stack, InstanceId!)));
-      expect([Instances.length, nodes]).toEqual([6, new Set(["free", "dead"])]);
+      const nodes = await nodesOf(stack, idsOf(await customer.launch([4, 6])));
+      expect([nodes.length, new Set(nodes)]).toEqual([6, new Set(["free", "dead"])]);
     });
 
     test("when the others are full the launch is refused and does not hang", async () => {
@@ -66,13 +65,13 @@ describe("one node is full and", () => {
     });
 
     test("it thaws, launches nothing that was asked meanwhile, and takes what is asked then", async () => {
-      const starts = startsFrom(stack);
+      const starts = await startsFrom(customer);
       await customer.launch(6);
       process.kill(stack.nodePid("cold"), "SIGCONT");
 
       const later = idsOf(await customer.launch(3));
 
-      expect(starts.on("cold").toSorted()).toEqual(later.toSorted());
+      expect((await starts.on("cold")).toSorted()).toEqual(later.toSorted());
     });
   });
 
@@ -82,20 +81,20 @@ describe("one node is full and", () => {
     beforeEach(() => void (alive() && process.kill(stack.nodePid("dead"), "SIGKILL")));
 
     test("launches succeed on the others until those are full", async () => {
-      const starts = startsFrom(stack);
+      const starts = await startsFrom(customer);
       for (let n = 0; n < 6; n++) await customer.launch();
 
       const { code, ms } = await refusalOf(() => customer.launch());
 
       expect(code).toBe("InsufficientInstanceCapacity");
       expect(ms).toBeLessThan(1000);
-      expect(starts.counts()).toEqual({ full: 0, free: 3, cold: 3, dead: 0 });
+      expect(await starts.counts()).toEqual({ full: 0, free: 3, cold: 3, dead: 0 });
     });
 
     test("a launch that needs several nodes spans the others", async () => {
-      const starts = startsFrom(stack);
+      const starts = await startsFrom(customer);
       expect(idsOf(await customer.launch(6))).toHaveLength(6);
-      expect(starts.counts()).toEqual({ full: 0, free: 3, cold: 3, dead: 0 });
+      expect(await starts.counts()).toEqual({ full: 0, free: 3, cold: 3, dead: 0 });
     });
 
     test("plain requests, whichever node gets them, succeed too", async () => {
@@ -137,12 +136,12 @@ describe("expectedNodes is larger than what lives", () => {
   beforeEach(() => customer.leave());
 
   test("launches succeed until all nodes are full, and the next one is refused within a second", async () => {
-    const starts = startsFrom(stack);
+    const starts = await startsFrom(customer);
     for (let n = 0; n < 5; n++) await customer.launch();
 
     const { code, ms } = await refusalOf(() => customer.launch());
 
-    expect(starts.counts()).toEqual({ a: 2, b: 3 });
+    expect(await starts.counts()).toEqual({ a: 2, b: 3 });
     expect(code).toBe("InsufficientInstanceCapacity");
     expect(ms).toBeLessThan(1000);
   });

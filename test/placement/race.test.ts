@@ -30,6 +30,7 @@ test("64 launches, each in its own sandbox, race for 15 places: 15 succeed and 4
   const codes = Object.groupBy(refused, ({ code }) => code);
   expect(Object.keys(codes)).toEqual(["InsufficientInstanceCapacity"]);
   expect([launched.length, refused.length]).toEqual([PLACES, LAUNCHES - PLACES]);
+  await customer.settled();
   expect(stack.allStarts()).toHaveLength(PLACES);
   expect(stack.allStarts().toSorted()).toEqual(idsOf(...launched).toSorted());
   const served = await eventually("the log has them all", () => {

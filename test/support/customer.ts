@@ -23,6 +23,8 @@ import type { Stack } from "./stack.ts";
 /** More than any test calls at once: the SDK's own 50 would queue the rest. */
 const SOCKETS = 200;
 
+const SETTLED: ReadonlySet<string> = new Set(["running", "stopped", "terminated"]);
+
 /** What the customer was refused with, and how long that took over HTTP. */
 export interface Refusal {
   code: string;
@@ -33,11 +35,13 @@ export interface Refusal {
 
 export class Customer implements Disposable {
   readonly ec2: EC2Client;
+  readonly stack: Stack;
   readonly imageId: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: SOCKETS });
 
   constructor(stack: Stack, gateway = 0) {
     const { gateways, region, accessKeyId, secretAccessKey, imageId } = stack.ready;
+    this.stack = stack;
     this.imageId = imageId;
     this.ec2 = new EC2Client({
       endpoint: gateways[gateway]!.url,
@@ -85,6 +89,13 @@ export class Customer implements Disposable {
   async until(state: InstanceStateName, ids: readonly string[]): Promise<void> {
     await eventually(`${ids.join(", ")} ${state}`, async () =>
       (await this.states(ids)).every((found) => found === state),
+    );
+  }
+
+  /** Waits until no instance is on its way from one state to another. */
+  async settled(): Promise<void> {
+    await eventually("all instances have settled", async () =>
+      (await this.instances()).every(({ State }) => SETTLED.has(State?.Name ?? "")),
     );
   }
 

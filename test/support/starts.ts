@@ -1,29 +1,40 @@
 // What nodes start from a moment on, by the lines that their drivers write.
+//
+// A driver acts after its node has answered, so the files are read when no instance is under way any more.
 
+import type { Customer } from "./customer.ts";
+import { eventually } from "./eventually.ts";
 import type { Stack } from "./stack.ts";
 
 export interface Starts {
   /** Ids of the guests that a node has started since, in order. */
-  on(node: string): string[];
-  all(): string[];
+  on(node: string): Promise<string[]>;
+  all(): Promise<string[]>;
   /** How many each node has started since, by its name. */
-  counts(): Record<string, number>;
+  counts(): Promise<Record<string, number>>;
 }
 
-export function startsFrom(stack: Stack): Starts {
+export async function startsFrom(customer: Customer): Promise<Starts> {
+  const { stack } = customer;
+  await customer.settled();
   const names = stack.ready.nodes.map(({ name }) => name);
   const before = new Map(names.map((name) => [name, stack.starts(name).length]));
-  const on = (node: string) => stack.starts(node).slice(before.get(node));
+  const readAll = async () => {
+    await customer.settled();
+    return names.map((name) => [name, stack.starts(name).slice(before.get(name))] as const);
+  };
   return {
-    on,
-    all: () => names.flatMap(on),
-    counts: () => Object.fromEntries(names.map((name) => [name, on(name).length])),
+    on: async (node) => (await readAll()).find(([name]) => name === node)?.[1] ?? [],
+    all: async () => (await readAll()).flatMap(([, ids]) => ids),
+    counts: async () => Object.fromEntries((await readAll()).map(([name, ids]) => [name, ids.length])),
   };
 }
 
-/** The node that has started this guest. */
-export function nodeOf(stack: Stack, id: string): string {
-  const node = stack.ready.nodes.find(({ name }) => stack.starts(name).includes(id));
-  if (!node) throw new Error(`no node has started ${id}`);
-  return node.name;
+/** The nodes that start these guests, in the order of the ids. */
+export function nodesOf(stack: Stack, ids: readonly string[]): Promise<string[]> {
+  const nodeOf = (id: string) => stack.ready.nodes.find(({ name }) => stack.starts(name).includes(id))?.name;
+  return eventually(`${ids.join(", ")} started`, () => {
+    const nodes = ids.map(nodeOf).filter((node) => node !== undefined);
+    return nodes.length === ids.length ? nodes : undefined;
+  }) as Promise<string[]>;
 }
