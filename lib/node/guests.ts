@@ -4,6 +4,7 @@
 // 2. Room follows the state: taken by whoever starts, given back when the guest has stopped or ended.
 // 3. What was under way when the process died goes on at the next start.
 
+import { setImmediate as answerSent } from "node:timers/promises";
 import { type Change, type Instance, type InstanceState, MOVES, takesRoom } from "../instance.ts";
 import type { Answer } from "../wire.ts";
 import type { GuestDriver } from "./drivers/table.ts";
@@ -106,29 +107,25 @@ export class Guests {
     return to;
   }
 
-  /**
-   * Lets the driver act and stores where that led, unless another change has come in between. Not before the answer in
-   * hand is on its way: what the driver does, and writing that down, is nothing a caller should wait for.
-   */
+  /** Lets the driver act and stores where that led, unless another change has come in between. */
   #run(instance: Instance, act: "start" | "stop" | "end", then: InstanceState): void {
     const { driver, log } = this.#options;
     const turn = this.#turn(instance.id);
-    setImmediate(async () => {
-      if (this.#turns.get(instance.id) !== turn) return;
-      const outcome = await driver[act](instance).then(
+    driver[act](instance)
+      .then(
         (): Outcome => ({ state: then }),
         (error): Outcome => {
           log.error(`guest ${act}`, error, { id: instance.id });
           const stateReason = { code: "Server.InternalError", message: `The guest failed to ${act}` };
           return { state: then === "terminated" ? "terminated" : "stopped", stateReason };
         },
-      );
-      try {
+      )
+      .then(async (outcome) => {
+        // Not before the answer in hand has left: writing this down is nothing its caller should wait for.
+        await answerSent();
         this.#settle(instance.id, turn, outcome);
-      } catch (error) {
-        log.error("the outcome could not be stored", error, { id: instance.id });
-      }
-    });
+      })
+      .catch((error) => log.error("the outcome could not be stored", error, { id: instance.id }));
   }
 
   #settle(id: string, turn: number, outcome: Outcome): void {
