@@ -18,6 +18,9 @@ export function parseAttempt(text: string): Attempt | undefined {
   return found ? { fence: Number(found[1]), n: Number(found[2]) } : undefined;
 }
 
+/** What may become the name of a file on a node. */
+export const INSTANCE_ID = /^i-[0-9a-f]{8,17}$/;
+
 const HEX_OF_AN_ID = 17;
 
 /**

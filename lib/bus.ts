@@ -70,11 +70,12 @@ export function createBus(
 
   const probe = async (): Promise<Exchange> => {
     try {
-      if (dialled) {
-        const standing = await dialled;
+      // A dial of the init phase may have been frozen in the middle: its failure says nothing about now.
+      const standing = await dialled?.catch(() => undefined);
+      if (standing) {
         if (await answers(standing.connection, windows.probeMs)) return standing.exchange;
         dialled = undefined;
-        void standing.connection.close();
+        standing.connection.close().catch(() => {});
       }
       return (await dial()).exchange;
     } catch (error) {

@@ -5,14 +5,7 @@
 // 2. One wildcard subscription takes all replies of a connection; each ask has a token of its own below it.
 // 3. A handler that throws answers nothing, and is logged: the asker sees silence, which is the truth.
 
-import {
-  headers as createHeaders,
-  createInbox,
-  type Msg,
-  type MsgHdrs,
-  type NatsConnection,
-  type Subscription,
-} from "nats.ws";
+import { headers as createHeaders, createInbox, type Msg, type MsgHdrs, type NatsConnection } from "nats.ws";
 import type * as z from "zod/mini";
 import { afterSilence } from "./patience.ts";
 import { type Answer, type Ask, HEADERS, inboxPrefix, VERBS, type Verb, verbSubject } from "./wire.ts";
@@ -33,6 +26,14 @@ export type Reply =
   | { kind: "message"; body: unknown; header: (name: string) => string | undefined }
   | { kind: "absent" }
   | { kind: "closed" };
+
+/** A subscription that is answered. */
+export interface Served {
+  /** Takes nothing new and delivers what is on its way before it resolves. */
+  drain(): Promise<void>;
+  /** Drops what is on its way. */
+  unsubscribe(): void;
+}
 
 export interface Incoming {
   subject: string;
@@ -172,7 +173,7 @@ export class Exchange {
     queue: string | undefined,
     handle: (incoming: Incoming) => unknown,
     failed: (error: unknown) => void,
-  ): Subscription {
+  ): Served {
     return this.#connection.subscribe(subject, {
       ...(queue ? { queue } : {}),
       callback: (error, message) => {

@@ -5,7 +5,7 @@
 // today's clusters. Readers ignore unknown fields; writers send what the schema lists.
 
 import * as z from "zod/mini";
-import { attemptSchema } from "./attempt.ts";
+import { attemptSchema, INSTANCE_ID } from "./attempt.ts";
 import { CHANGES, instanceSchema, placedSchema } from "./instance.ts";
 import type { Windows } from "./windows.ts";
 
@@ -56,9 +56,15 @@ export const launchRefSchema = z.object({
 });
 export type LaunchRef = z.infer<typeof launchRefSchema>;
 
-const seatSchema = z.object({ id: z.string(), index: z.int() });
+const seatSchema = z.object({ id: z.string().check(z.regex(INSTANCE_ID)), index: z.int() });
 /** The place of one instance in its reservation. */
 export type Seat = z.infer<typeof seatSchema>;
+
+const seatsSchema = z
+  .array(seatSchema)
+  .check(
+    z.refine((seats) => new Set(seats.map(({ id }) => id)).size === seats.length, "an id is listed twice"),
+  );
 
 const late = z.object({ outcome: z.literal("late") });
 const superseded = z.object({ outcome: z.literal("superseded"), by: attemptSchema });
@@ -121,11 +127,11 @@ export const VERBS = {
       hold: z.string(),
       type: z.string(),
       imageId: z.string(),
-      count: z.int(),
+      count: z.int().check(z.gt(0)),
       deadline: z.number(),
     }),
     answer: z.discriminatedUnion("outcome", [
-      z.object({ outcome: z.literal("held"), count: z.int() }),
+      z.object({ outcome: z.literal("held"), count: z.int(), busy: z.optional(z.boolean()) }),
       z.object({ outcome: z.literal("busy") }),
       z.object({ outcome: z.literal("full") }),
       z.object({ outcome: z.literal("tried") }),
@@ -146,7 +152,7 @@ export const VERBS = {
     ask: z.object({
       launch: launchRefSchema,
       hold: z.string(),
-      seats: z.array(seatSchema),
+      seats: seatsSchema,
       input: z.unknown(),
       deadline: z.number(),
     }),

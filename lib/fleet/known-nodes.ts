@@ -4,8 +4,12 @@
 // seen lately has said that it does not have it. The fleet file's nodes are asked too, but owe no answer: a node that
 // was never started holds nothing.
 
+import * as z from "zod/mini";
 import type { Fleet } from "../fleet-file.ts";
 import { keys, type Table } from "../table.ts";
+
+/** When each node was last seen, in epoch milliseconds. */
+const seenSchema = z.record(z.string(), z.number());
 
 const REMEMBER_MS = 24 * 60 * 60_000;
 /** A sandbox writes the same name again after this, so that a node in use does not grow old. */
@@ -34,7 +38,7 @@ export function createKnownNodes(table: Table, fleet: Fleet): KnownNodes {
   const seenNow = async (): Promise<string[]> => {
     const item = await table.get(key);
     const oldest = Date.now() - REMEMBER_MS;
-    const seenAt = (item?.seen ?? {}) as Record<string, number>;
+    const seenAt = seenSchema.parse(item?.seen ?? {});
     const names = Object.keys(seenAt).filter((name) => (seenAt[name] ?? 0) >= oldest);
     read = { names, at: Date.now() };
     return names;

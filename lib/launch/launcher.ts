@@ -60,12 +60,13 @@ export function createLauncher({ bus, table, nodes, windows, describe }: Launche
       if (record.phase === "done") return describe(wanted.account, record.ids ?? []);
       if (record.phase === "failed") throw faultOf(record);
       if (record.leaseUntil <= Date.now()) {
+        const exchange = await bus.exchange();
         const taken = await records.takeOver(record);
         if (taken.outcome === "joined") {
           record = taken.record;
           continue;
         }
-        const led = await new Lead(deps, taken.record, wanted, giveUpAt).takeUp(await bus.exchange());
+        const led = await new Lead(deps, taken.record, wanted, giveUpAt).takeUp(exchange);
         if (led.outcome === "done") return whole(taken.record, wanted, led.instances);
         record = led.record;
         continue;

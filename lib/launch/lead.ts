@@ -25,7 +25,7 @@ import {
   releasePlan,
   undoInstances,
 } from "./attempts.ts";
-import { type PublishOutcome, publishLaunch } from "./publish.ts";
+import { type Publishing, type PublishOutcome, publishLaunch } from "./publish.ts";
 import type { LaunchRecord, LaunchRecords } from "./record.ts";
 
 /** What the launch needs of the fleet: names to gather from, and where to note those that took part. */
@@ -74,6 +74,8 @@ export class Lead {
   readonly #heardOf = new Set<string>();
   /** Nodes that answered the last gather. */
   #awake: string[] = [];
+  /** Attempts that nobody acknowledged in time, whose inboxes stay open: a slow node may still say that it works. */
+  readonly #unheard: Pick<Publishing, "signs" | "echoes">[] = [];
 
   /** @param giveUpAt epoch milliseconds after which no new attempt is begun */
   constructor(deps: LeadDeps, record: LaunchRecord, wanted: Wanted, giveUpAt: number) {
@@ -93,12 +95,20 @@ export class Lead {
   async takeUp(exchange: Exchange): Promise<Led> {
     const seen = await this.#deps.nodes.seenNow();
     // An owner that did not leave in order may have been anywhere.
-    if (!this.#record.suspects) for (const name of seen) this.#suspects.add(name);
+    if (!this.#record.suspects) this.#suspectAll(seen);
     const next = await this.#gather(exchange);
     return next.outcome === "again" ? this.#attempts(exchange, this.#subjects()) : next;
   }
 
   async #attempts(first: Exchange, firstSubjects: readonly string[]): Promise<Led> {
+    try {
+      return await this.#untilDecided(first, firstSubjects);
+    } finally {
+      for (const { echoes } of this.#unheard) echoes();
+    }
+  }
+
+  async #untilDecided(first: Exchange, firstSubjects: readonly string[]): Promise<Led> {
     let exchange = first;
     for (let subjects = firstSubjects; ; subjects = this.#subjects()) {
       const next = await this.#attempt(exchange, subjects);
@@ -113,6 +123,11 @@ export class Lead {
         if (Date.now() >= this.#giveUpAt) return this.#leave("The launch could not be decided in time");
       }
     }
+  }
+
+  /** A fleet's first launch may have met nodes that are listed and not yet noted as seen. */
+  #suspectAll(seen: readonly string[]): void {
+    for (const name of [...seen, ...this.#deps.nodes.listed]) this.#suspects.add(name);
   }
 
   #nextLaunch(): LaunchRef {
@@ -137,7 +152,11 @@ export class Lead {
     const { maxCount, input, trace } = this.#wanted;
     const tried = [...this.#silent];
     const deadline = this.#deadline;
-    const { outcome: published, echoes } = await publishLaunch(
+    const {
+      outcome: published,
+      echoes,
+      signs,
+    } = await publishLaunch(
       exchange,
       this.#deps.windows,
       { launch, maxCount, input, tried, deadline, trace },
@@ -148,7 +167,8 @@ export class Lead {
       next = await this.#follow(exchange, launch, published, deadline);
       return next;
     } finally {
-      await this.#clearEchoes(exchange, launch, echoes(), next);
+      if (published.outcome === "silent" && !published.by) this.#unheard.push({ signs, echoes });
+      else await this.#clearEchoes(exchange, launch, echoes(), next);
     }
   }
 
@@ -162,7 +182,7 @@ export class Lead {
       return this.#fail(new Fault("ServiceUnavailable", "No node daemon is connected"));
     if (published.outcome === "closed") {
       // Whether anybody acknowledged cannot be known: it may be any of them.
-      for (const name of await this.#deps.nodes.seenNow()) this.#suspects.add(name);
+      this.#suspectAll(await this.#deps.nodes.seenNow());
       return AGAIN;
     }
     if (published.outcome === "silent") {
@@ -237,11 +257,11 @@ export class Lead {
 
   async #decide(exchange: Exchange, instances: readonly Placed[], launch: LaunchRef): Promise<Led> {
     const sorted = [...instances].sort((a, b) => a.index - b.index);
-    const ids = sorted.map(({ id }) => id);
     const { records, nodes, windows } = this.#deps;
     const [decided] = await Promise.all([
-      records.decide(this.#record, ids),
-      nodes.saw([...this.#heardOf, ...sorted.map(({ node }) => node)]),
+      records.decide(this.#record, sorted),
+      // A note for later requests: without it this launch is as decided.
+      nodes.saw([...this.#heardOf, ...sorted.map(({ node }) => node)]).catch(() => {}),
     ]);
     if (decided.outcome === "led") return { outcome: "done", instances: sorted };
     // Somebody took the launch over meanwhile. What it does not list is nobody's.
@@ -276,6 +296,9 @@ export class Lead {
 
   /** Ends the launch with nothing started, if that is certain. */
   async #fail(fault: Fault): Promise<Led> {
+    for (const { signs } of this.#unheard) {
+      for (const name of signs) if (this.#silent.has(name)) this.#suspects.add(name);
+    }
     if (this.#suspects.size > 0) {
       return this.#leave(`${[...this.#suspects].join(", ")} did not say what became of this launch`);
     }

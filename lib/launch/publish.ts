@@ -27,6 +27,8 @@ export interface Publishing {
   outcome: PublishOutcome;
   /** Answers of other nodes that have come since; none are taken after this. */
   echoes: () => LaunchAnswer[];
+  /** Nodes that have acknowledged, also after the outcome. */
+  signs: ReadonlySet<string>;
 }
 
 export type PublishOutcome =
@@ -47,7 +49,9 @@ export async function publishLaunch(
   const [subject, ...others] = subjects;
   const publishing = await publishTo(exchange, windows, launch, subject!);
   const alone = publishing.outcome.outcome === "absent" && others.length > 0;
-  return alone ? publishLaunch(exchange, windows, launch, others) : publishing;
+  if (!alone) return publishing;
+  publishing.echoes();
+  return publishLaunch(exchange, windows, launch, others);
 }
 
 function publishTo(
@@ -58,6 +62,7 @@ function publishTo(
 ): Promise<Publishing> {
   return new Promise((resolve) => {
     let by: string | undefined;
+    const signs = new Set<string>();
     let over = false;
     const later: LaunchAnswer[] = [];
     let close = () => {};
@@ -69,7 +74,7 @@ function publishTo(
     const end = (outcome: PublishOutcome) => {
       over = true;
       callOff();
-      resolve({ outcome, echoes });
+      resolve({ outcome, echoes, signs });
     };
     const patience = (ms: number) => {
       callOff();
@@ -83,6 +88,7 @@ function publishTo(
       }
       const acknowledged = reply.header(HEADERS.ack);
       if (acknowledged) {
+        signs.add(acknowledged);
         if (over) return;
         by = acknowledged;
         return patience(windows.quietMs);

@@ -29,6 +29,8 @@ const recordSchema = z.object({
   /** Epoch milliseconds. */
   leaseUntil: z.number(),
   ids: z.optional(z.array(z.string())),
+  /** Where each of `ids` is, in the same order. */
+  nodes: z.optional(z.array(z.string())),
   code: z.optional(z.string()),
   message: z.optional(z.string()),
   /** Nodes that may have started something and have not said so: left by an owner that gave up in order. */
@@ -65,7 +67,7 @@ export class LaunchRecords {
         update:
           "SET #phase = :launching, #holder = :holder, #fence = if_not_exists(#fence, :now) + :one, " +
           "#reservation = :reservation, #fingerprint = :fingerprint, #leaseUntil = :leaseUntil " +
-          "REMOVE #ttl, #ids, #code, #message, #suspects",
+          "REMOVE #ttl, #ids, #nodes, #code, #message, #suspects",
         condition: "attribute_not_exists(#pk) OR #phase = :failed",
         values: {
           ":launching": "launching",
@@ -92,7 +94,7 @@ export class LaunchRecords {
     const now = Date.now();
     const written = await this.#table.update({
       key: stale.pk,
-      update: "SET #holder = :holder, #fence = #fence + :one, #leaseUntil = :leaseUntil",
+      update: "SET #holder = :holder, #fence = #fence + :one, #leaseUntil = :leaseUntil REMOVE #suspects",
       condition: "#phase = :launching AND #fence = :fence AND #leaseUntil <= :now",
       values: {
         ":launching": "launching",
@@ -104,16 +106,24 @@ export class LaunchRecords {
       },
     });
     const record = parseRecord(written.item ?? {});
-    return { outcome: written.outcome === "written" || record.holder === holder ? "led" : "joined", record };
+    const led = written.outcome === "written" || record.holder === holder;
+    return led
+      ? { outcome: "led", record: { ...record, suspects: stale.suspects } }
+      : { outcome: "joined", record };
   }
 
   /** The decision. @returns the record as it stands when it was not ours to decide any more */
-  decide(mine: LaunchRecord, ids: readonly string[]): Promise<Claimed> {
-    return this.#end(mine, "SET #phase = :phase, #ids = :ids, #ttl = :ttl REMOVE #suspects", {
-      ":phase": "done",
-      ":ids": [...ids],
-      ":ttl": secondsFromNow(DONE_KEPT_SECONDS),
-    });
+  decide(mine: LaunchRecord, placed: readonly { id: string; node: string }[]): Promise<Claimed> {
+    return this.#end(
+      mine,
+      "SET #phase = :phase, #ids = :ids, #nodes = :nodes, #ttl = :ttl REMOVE #suspects",
+      {
+        ":phase": "done",
+        ":ids": placed.map(({ id }) => id),
+        ":nodes": placed.map(({ node }) => node),
+        ":ttl": secondsFromNow(DONE_KEPT_SECONDS),
+      },
+    );
   }
 
   /** Nothing was started and nothing will be. Only when that is certain. */

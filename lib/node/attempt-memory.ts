@@ -52,8 +52,9 @@ export class AttemptMemory {
       this.#keep(reservation, attempt, at);
       writeSync(this.#fd, lineOf(reservation, attempt, at));
       if (++this.#lines > MOST_LINES) {
-        closeSync(this.#fd);
+        const full = this.#fd;
         this.#fd = this.#rewrite();
+        closeSync(full);
       }
     }
     return undefined;

@@ -55,6 +55,7 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
   const guests = new Guests({ store, ledger, driver, log, roomChanged: () => roomChanged() });
 
   let back = () => {};
+  let lost = () => {};
   const link = await openLink({
     node,
     nats: settings.nats,
@@ -62,6 +63,7 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
     log,
     signal,
     back: () => back(),
+    lost: () => lost(),
   });
   const { exchange } = link;
   const desk = new LaunchDesk({
@@ -74,6 +76,7 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
     driver,
     ...peersOf(node, exchange, roster, windows),
   });
+  guests.resume();
   const pulse = new Pulse();
   const current = async () => {
     if (pulse.stalled) await link.flush();
@@ -128,10 +131,18 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
   };
   await heart.greet();
   subjects.join();
-  guests.resume();
   await link.flush();
   joined = true;
-  back = () => void heart.greet().catch(failed);
+  // Back in the queue group only when the fleet has been heard again, as at the start.
+  let outages = 0;
+  lost = () => {
+    outages += 1;
+    subjects.lost();
+  };
+  back = () => {
+    const seen = outages;
+    heart.greet().then(() => seen === outages && subjects.join(), failed);
+  };
   log.info("joined", { roster: roster.known(), total: settings.total });
 
   const purging = setInterval(() => guests.purge(), PURGE_EVERY_MS);
@@ -143,6 +154,8 @@ export async function startDaemon(settings: NodeSettings, log: Log, signal: Abor
       await Promise.allSettled([...work]);
       heart.stop();
       await serving.drain();
+      // A launch handed over by name may have come in until then.
+      await Promise.allSettled([...work]);
       await link.flush();
       await link.close();
       memory.close();

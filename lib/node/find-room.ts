@@ -134,6 +134,7 @@ class Round {
     this.#answered.push(name);
     switch (answer.outcome) {
       case "held":
+        if (answer.busy) this.#busy = true;
         this.#keep({ node: name, hold, count: answer.count });
         return undefined;
       case "busy":

@@ -4,7 +4,7 @@
 // 2. Room follows the state: taken by whoever starts, given back when the guest has stopped or ended.
 // 3. What was under way when the process died goes on at the next start.
 
-import { setImmediate as answerSent } from "node:timers/promises";
+import { setImmediate as answerSent, setTimeout as sleep } from "node:timers/promises";
 import { type Change, type Instance, type InstanceState, MOVES, takesRoom } from "../instance.ts";
 import type { Answer } from "../wire.ts";
 import type { GuestDriver } from "./drivers/table.ts";
@@ -14,6 +14,9 @@ import type { Log } from "./log.ts";
 
 /** Terminated instances stay describable for an hour, as EC2's do: its InstanceTerminated waiter needs them. */
 const TERMINATED_KEPT_MS = 60 * 60_000;
+
+/** A disk that is full is seldom empty sooner. */
+const SETTLE_AGAIN_MS = 2000;
 
 type Outcome = Pick<Instance, "state" | "stateReason">;
 
@@ -50,7 +53,15 @@ export class Guests {
 
   /** Stores new instances, whose room is taken already, and boots them. On disk when this returns. */
   launch(instances: readonly Instance[]): void {
-    this.#options.store.put(instances);
+    try {
+      this.#options.store.put(instances);
+    } catch (error) {
+      for (const { id, type } of instances) {
+        this.#options.store.remove(id);
+        this.#options.ledger.give(type);
+      }
+      throw error;
+    }
     this.#options.roomChanged();
     for (const instance of instances) this.#run(instance, "start", "running");
   }
@@ -77,7 +88,13 @@ export class Guests {
     if (move === "no-op")
       return { outcome: "changed", id, previous: instance.state, current: instance.state };
     if (change === "start" && !this.#options.ledger.take(instance.type, 1)) return { outcome: "no-room", id };
-    const current = this.#move(instance, move.to, change);
+    let current: InstanceState;
+    try {
+      current = this.#move(instance, move.to, change);
+    } catch (error) {
+      if (change === "start") this.#options.ledger.give(instance.type);
+      throw error;
+    }
     return { outcome: "changed", id, previous: instance.state, current };
   }
 
@@ -120,12 +137,23 @@ export class Guests {
           return { state: then === "terminated" ? "terminated" : "stopped", stateReason };
         },
       )
+      // Not before the answer in hand has left: writing this down is nothing its caller should wait for.
       .then(async (outcome) => {
-        // Not before the answer in hand has left: writing this down is nothing its caller should wait for.
         await answerSent();
-        this.#settle(instance.id, turn, outcome);
-      })
-      .catch((error) => log.error("the outcome could not be stored", error, { id: instance.id }));
+        await this.#settleSurely(instance.id, turn, outcome);
+      });
+  }
+
+  /** Tries again while it cannot be written: an instance that stayed `stopping` would keep its room. */
+  async #settleSurely(id: string, turn: number, outcome: Outcome): Promise<void> {
+    for (;;) {
+      try {
+        return this.#settle(id, turn, outcome);
+      } catch (error) {
+        this.#options.log.error("an outcome cannot be stored, will keep trying", error, { id });
+        await sleep(SETTLE_AGAIN_MS);
+      }
+    }
   }
 
   #settle(id: string, turn: number, outcome: Outcome): void {

@@ -39,11 +39,14 @@ export class Heart {
     const all = new Promise<void>((resolve) => {
       enough = resolve;
     });
-    const complete = () => expectedNodes !== undefined && roster.known().length >= expectedNodes;
+    const heard = new Set([node]);
+    const complete = () => expectedNodes !== undefined && heard.size >= expectedNodes;
     const close = exchange.open(beatSubject(node), this.#beat(), undefined, (reply) => {
       if (reply.kind !== "message") return;
       const beat = beatSchema.safeParse(reply.body);
-      if (beat.success) roster.hear(beat.data);
+      if (!beat.success) return;
+      roster.hear(beat.data);
+      heard.add(beat.data.node);
       if (complete()) enough();
     });
     await Promise.race([all, sleep(hearMs)]);
@@ -56,7 +59,7 @@ export class Heart {
     const { free } = this.#options.ledger;
     const hasRoom = free.vcpu > 0 && free.memMiB > 0;
     // After what else this turn changes: several guests that end together are one piece of news.
-    if (hasRoom && !this.#hadRoom) setImmediate(() => this.#send(this.#beat()));
+    if (hasRoom && !this.#hadRoom) setImmediate(() => !this.#stopped && this.#send(this.#beat()));
     this.#hadRoom = hasRoom;
   }
 

@@ -3,7 +3,7 @@
 // With our headers it speaks for a launch record and an attempt; without them it is a plain request of today's
 // clusters, for which this node mints what the gateway would have.
 
-import { type Attempt, instanceId, mintReservationId, parseAttempt } from "../attempt.ts";
+import { type Attempt, INSTANCE_ID, instanceId, mintReservationId, parseAttempt } from "../attempt.ts";
 import { capacityOf } from "../capacity.ts";
 import { type Incoming, parseTried } from "../exchange.ts";
 import { type LaunchInput, launchInputSchema } from "../seed.ts";
@@ -59,7 +59,7 @@ export function parseLaunchCall(incoming: Incoming, launchMs: number): ParsedCal
     ...keyOf(header(HEADERS.launchKey)),
   };
   const seats = seatsOf(header(HEADERS.instanceIds), launch.reservation, attempt, MaxCount);
-  if (!seats) return { ours, problem: `${HEADERS.instanceIds} must list MaxCount ids` };
+  if (!seats) return { ours, problem: `${HEADERS.instanceIds} must list MaxCount instance ids, each once` };
   return {
     call: {
       ours,
@@ -88,5 +88,6 @@ function seatsOf(
 ): Seat[] | undefined {
   const ids =
     text?.split(",") ?? Array.from({ length: count }, (_, index) => instanceId(reservation, attempt, index));
-  return ids.length === count ? ids.map((id, index) => ({ id, index })) : undefined;
+  const fine = ids.length === count && new Set(ids).size === count && ids.every((id) => INSTANCE_ID.test(id));
+  return fine ? ids.map((id, index) => ({ id, index })) : undefined;
 }

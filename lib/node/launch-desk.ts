@@ -112,6 +112,8 @@ export class LaunchDesk {
   async #startHere(call: LaunchCall): Promise<LaunchAnswer | undefined> {
     const first = this.#closed(call.launch, call.deadline);
     if (first) return first;
+    const standing = this.#standing(call.seats);
+    if (standing) return { outcome: "started", node: this.#options.node, instances: standing.map(placedOf) };
     const { InstanceType: type, MaxCount: count, ImageId } = call.input;
     const fits = () => this.#options.ledger.room(type) >= count;
     const tried = call.tried.includes(this.#options.node);
@@ -120,9 +122,9 @@ export class LaunchDesk {
     if (call.wantsAck) await yieldToSocket();
     const again = this.#closed(call.launch, call.deadline);
     if (again) return again;
-    const standing = this.#standing(call.seats);
-    if (!standing && !this.#options.ledger.take(type, count)) return undefined;
-    const instances = standing ?? this.#start(call.launch, call.input, call.seats);
+    const twin = this.#standing(call.seats);
+    if (!twin && !this.#options.ledger.take(type, count)) return undefined;
+    const instances = twin ?? this.#start(call.launch, call.input, call.seats);
     return { outcome: "started", node: this.#options.node, instances: instances.map(placedOf) };
   }
 
@@ -176,7 +178,10 @@ export class LaunchDesk {
     const standing = this.#standing(ask.seats);
     if (standing) return { outcome: "started", instances: standing.map(placedOf) };
     const input = launchInputSchema.safeParse(ask.input);
-    if (!input.success || !this.#options.ledger.takeHeld(ask.hold, ask.seats.length))
+    if (!input.success) return { outcome: "lapsed" };
+    const { reservation } = ask.launch;
+    const { InstanceType: type } = input.data;
+    if (!this.#options.ledger.takeHeld(ask.hold, reservation, type, ask.seats.length))
       return { outcome: "lapsed" };
     return { outcome: "started", instances: this.#start(ask.launch, input.data, ask.seats).map(placedOf) };
   }
@@ -195,7 +200,7 @@ export class LaunchDesk {
     const by = this.#see(ask.launch);
     if (by) return { outcome: "superseded", by };
     const { store, guests } = this.#options;
-    const mine = ask.ids
+    const mine = [...new Set(ask.ids)]
       .map((id) => store.get(id))
       .filter((one) => one?.reservation === ask.launch.reservation);
     guests.undo(mine.filter((one) => one !== undefined));

@@ -26,7 +26,9 @@ export interface LedgerOptions {
   now: () => number;
 }
 
-export type HoldOutcome = { outcome: "held"; count: number } | { outcome: "busy" | "full" | "released" };
+export type HoldOutcome =
+  | { outcome: "held"; count: number; busy?: boolean }
+  | { outcome: "busy" | "full" | "released" };
 
 export class Ledger {
   readonly #options: LedgerOptions;
@@ -78,7 +80,8 @@ export class Ledger {
     if (held === 0) return { outcome: this.roomBesideHolds(type) > 0 ? "busy" : "full" };
     const lapsesAt = this.#options.now() + this.#options.holdMs;
     this.#holds.set(id, { reservation, attempt, type, count: held, lapsesAt });
-    return { outcome: "held", count: held };
+    const busy = held < Math.min(count, this.roomBesideHolds(type));
+    return { outcome: "held", count: held, ...(busy ? { busy } : {}) };
   }
 
   release(id: string): void {
@@ -101,10 +104,10 @@ export class Ledger {
   }
 
   /** Turns a hold into taken room; what it held beyond `count` is free again. @returns false when it has lapsed */
-  takeHeld(id: string, count: number): boolean {
+  takeHeld(id: string, reservation: string, type: string, count: number): boolean {
     this.#lapse();
     const hold = this.#holds.get(id);
-    if (!hold || hold.count < count) return false;
+    if (!hold || hold.count < count || hold.reservation !== reservation || hold.type !== type) return false;
     this.#holds.delete(id);
     this.#taken = plus(this.#taken, times(one(hold.type), count));
     return true;

@@ -9,7 +9,8 @@ import { Exchange } from "../exchange.ts";
 import { causeOf, connectNats } from "../nats-connect.ts";
 import type { Log } from "./log.ts";
 
-const RETRY_MS = 1000;
+const RETRY_MS = 250;
+const PING_MS = 20_000;
 
 export interface Link {
   exchange: Exchange;
@@ -25,6 +26,8 @@ export interface LinkOptions {
   log: Log;
   /** Called when a lost connection is back: the fleet may have changed meanwhile. */
   back: () => void;
+  /** Called when it is lost. */
+  lost: () => void;
   signal: AbortSignal;
 }
 
@@ -46,6 +49,9 @@ async function dial({ node, nats, dialMs, log, signal }: LinkOptions): Promise<N
       return await connectNats(nats, node, {
         reconnect: true,
         maxReconnectAttempts: -1,
+        // Else a second refusal in a row closes the connection for good, and the daemon lives on unheard.
+        ignoreAuthErrorAbort: true,
+        pingInterval: PING_MS,
         reconnectTimeWait: RETRY_MS,
         reconnectJitter: RETRY_MS / 4,
         timeout: dialMs,
@@ -59,7 +65,7 @@ async function dial({ node, nats, dialMs, log, signal }: LinkOptions): Promise<N
   }
 }
 
-async function watch(connection: NatsConnection, { log, back }: LinkOptions): Promise<void> {
+async function watch(connection: NatsConnection, { log, back, lost }: LinkOptions): Promise<void> {
   let told = "";
   for await (const status of connection.status()) {
     if (status.type === Events.Reconnect) {
@@ -69,6 +75,7 @@ async function watch(connection: NatsConnection, { log, back }: LinkOptions): Pr
       continue;
     }
     if (status.type !== Events.Disconnect && status.type !== Events.Error) continue;
+    if (status.type === Events.Disconnect) lost();
     const code = String(status.data);
     const cause = status.type === Events.Disconnect ? "the connection was lost" : (causeOf({ code }) ?? code);
     if (cause !== told) log.error("NATS", cause);

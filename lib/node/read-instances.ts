@@ -4,8 +4,8 @@ import type { Instance } from "../instance.ts";
 import type { Answer, Ask } from "../wire.ts";
 import type { InstanceStore } from "./instance-store.ts";
 
-/** Half of NATS's limit, since characters may take several bytes. */
-const MOST_CHARACTERS = 512 * 1024;
+/** Below NATS's 1 MiB, headers and the rest of the answer included. */
+const MOST_BYTES = 768 * 1024;
 
 export function readInstances(
   store: InstanceStore,
@@ -16,10 +16,10 @@ export function readInstances(
     .filter((one) => one.account === account && one.id > after)
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const instances: Instance[] = [];
-  let characters = 0;
+  let bytes = 0;
   for (const { userData: _, ...told } of rest) {
-    characters += JSON.stringify(told).length;
-    if (characters > MOST_CHARACTERS && instances.length > 0) return { instances, more: true };
+    bytes += Buffer.byteLength(JSON.stringify(told)) + 1;
+    if (bytes > MOST_BYTES && instances.length > 0) return { instances, more: true };
     instances.push(told);
   }
   return { instances, more: false };

@@ -4,9 +4,8 @@
 // 2. A subscription is left with `drain()`: unsubscribing drops what is on its way (980 of 980 in a measured burst).
 //    What still arrives finds the room gone and is coordinated.
 
-import type { Subscription } from "nats.ws";
 import { INSTANCE_TYPES } from "../capacity.ts";
-import type { Exchange, Incoming } from "../exchange.ts";
+import type { Exchange, Incoming, Served } from "../exchange.ts";
 import { launchSubject, QUEUE_GROUP, roomSubject } from "../wire.ts";
 
 export interface RoomSubjectsOptions {
@@ -19,8 +18,8 @@ export interface RoomSubjectsOptions {
 
 export class RoomSubjects {
   readonly #options: RoomSubjectsOptions;
-  #plain: Subscription | undefined;
-  readonly #typed = new Map<string, Subscription[]>();
+  #plain: Served | undefined;
+  readonly #typed = new Map<string, Served[]>();
 
   constructor(options: RoomSubjectsOptions) {
     this.#options = options;
@@ -51,15 +50,29 @@ export class RoomSubjects {
     }
   }
 
+  /** The connection went, and the server's side of the subscriptions with it: nothing is on its way that could drop. */
+  lost(): void {
+    for (const subscription of this.#all()) subscription.unsubscribe();
+    this.#forget();
+  }
+
   /** Leaves all of them; what was on its way is still delivered before this resolves. */
   async leave(): Promise<void> {
-    const all = [...(this.#plain ? [this.#plain] : []), ...[...this.#typed.values()].flat()];
-    this.#plain = undefined;
-    this.#typed.clear();
+    const all = this.#all();
+    this.#forget();
     await Promise.all(all.map((subscription) => subscription.drain()));
   }
 
-  #subscribe(type: string): Subscription[] {
+  #all(): Served[] {
+    return [...(this.#plain ? [this.#plain] : []), ...[...this.#typed.values()].flat()];
+  }
+
+  #forget(): void {
+    this.#plain = undefined;
+    this.#typed.clear();
+  }
+
+  #subscribe(type: string): Served[] {
     const { exchange, node, launch, failed } = this.#options;
     return [
       exchange.serve(launchSubject(type), QUEUE_GROUP, launch, failed),

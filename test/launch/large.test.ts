@@ -4,13 +4,15 @@ import { expect, test } from "vitest";
 import { Cluster, call, PRINCIPAL, request } from "../support/cluster.ts";
 
 const COUNT = 1000;
+/** Sizes are tried here, not times: a node writes and syncs a file per instance. */
+const PATIENT = { commitMs: 20_000, gatherMs: 10_000, quietMs: 20_000, changeMs: 20_000, readMs: 10_000 };
 const TAGS = Array.from({ length: 50 }, (_, i) => ({
   Key: `key-${i}`.padEnd(100, "k"),
   Value: "v".repeat(200),
 }));
 
 test("a launch of 1000 instances with 50 long tags and full user data, on two nodes, is answered and listed whole", async () => {
-  await using cluster = await Cluster.start({ nodes: { a: "1400x2000", b: "1400x2000" } });
+  await using cluster = await Cluster.start({ nodes: { a: "1400x2000", b: "1400x2000" }, windows: PATIENT });
   const { launch, instances } = cluster.gateway();
   const wanted = request(COUNT);
   const input = {

@@ -65,7 +65,7 @@ describe.each(EMULATORS)("on $name", ({ name, loserRequests }) => {
     const records = recordsOn(proxy.url);
     const { record } = await records.claim("launch#decided", "f");
     proxy.loseAnswers(1);
-    expect(await records.decide(record, ["i-1"])).toMatchObject({
+    expect(await records.decide(record, [{ id: "i-1", node: "a" }])).toMatchObject({
       outcome: "led",
       record: { phase: "done" },
     });
@@ -85,7 +85,7 @@ describe.each(EMULATORS)("on $name", ({ name, loserRequests }) => {
       reservation: record.reservation,
       suspects: ["a"],
     });
-    expect(await owner.decide(record, ["i-1"])).toMatchObject({
+    expect(await owner.decide(record, [{ id: "i-1", node: "a" }])).toMatchObject({
       outcome: "joined",
       record: { phase: "launching" },
     });

@@ -146,7 +146,7 @@ test("trace 7: a thawed owner that gathers after its successor's success changes
   for (const name of cluster.daemons.keys()) {
     expect(await frozen.gather(name, 5)).toMatchObject({ outcome: "superseded" });
   }
-  const decided = await frozen.records.decide(record, ["i-00000000000000000"]);
+  const decided = await frozen.records.decide(record, [{ id: "i-00000000000000000", node: "a" }]);
   expect(decided).toMatchObject({
     outcome: "joined",
     record: { phase: "done", ids: started.map(({ id }) => id) },

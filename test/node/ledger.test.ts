@@ -27,7 +27,7 @@ test("room taken by holds alone is busy; room taken by instances is full", () =>
   const { ledger } = ledgerOf("4x8");
   ledger.hold("h", "r", first, "t3.micro", 2);
   expect(ledger.hold("i", "other", first, "t3.micro", 1)).toEqual({ outcome: "busy" });
-  ledger.takeHeld("h", 2);
+  ledger.takeHeld("h", "r", "t3.micro", 2);
   expect(ledger.hold("j", "other", first, "t3.micro", 1)).toEqual({ outcome: "full" });
 });
 
@@ -38,13 +38,13 @@ test("a hold lapses, and then it cannot be taken", () => {
   expect(ledger.held).toBe(2);
   pass(1);
   expect(ledger.held).toBe(0);
-  expect(ledger.takeHeld("h", 2)).toBe(false);
+  expect(ledger.takeHeld("h", "r", "t3.micro", 2)).toBe(false);
 });
 
 test("a commit of fewer than were held frees the rest", () => {
   const { ledger } = ledgerOf("8x16");
   ledger.hold("h", "r", first, "t3.micro", 4);
-  expect(ledger.takeHeld("h", 1)).toBe(true);
+  expect(ledger.takeHeld("h", "r", "t3.micro", 1)).toBe(true);
   expect(ledger.room("t3.micro")).toBe(3);
 });
 
