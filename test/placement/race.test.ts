@@ -1,7 +1,7 @@
 // 64 launches race for 15 places, each in a sandbox of its own: what they share is NATS and DynamoDB.
 
 import { expect, test } from "vitest";
-import { Customer, idsOf, outcomesOf, refusalOf } from "../support/customer.ts";
+import { Customer, idsOf, outcomesOf } from "../support/customer.ts";
 import { eventually } from "../support/eventually.ts";
 import { releaseAtOnce, servedBy, warmSandboxes } from "../support/sandboxes.ts";
 import { startStack } from "../support/stack.ts";
@@ -16,9 +16,11 @@ const WINDOWS = { probeMs: 3000, dialMs: 8000, ackMs: 3000, askMs: 1500, gatherM
 test("64 launches, each in its own sandbox, race for 15 places: 15 succeed and 49 get InsufficientInstanceCapacity", {
   timeout: PATIENCE_MS,
 }, async () => {
-  // More may start than are warm: one that has only just answered is not idle yet.
-  const sandboxes = 2 * LAUNCHES;
-  await using stack = await startStack({ nodes: "a=10x16,b=10x16,c=10x16", sandboxes, windows: WINDOWS });
+  await using stack = await startStack({
+    nodes: "a=10x16,b=10x16,c=10x16",
+    sandboxes: LAUNCHES,
+    windows: WINDOWS,
+  });
   using customer = new Customer(stack);
   await warmSandboxes(stack, customer, LAUNCHES);
 
@@ -27,8 +29,7 @@ test("64 launches, each in its own sandbox, race for 15 places: 15 succeed and 4
   );
   const { launched, refused } = await outcomesOf(calls);
 
-  const codes = Object.groupBy(refused, ({ code }) => code);
-  expect(Object.keys(codes)).toEqual(["InsufficientInstanceCapacity"]);
+  expect(refused.filter(({ code }) => code !== "InsufficientInstanceCapacity")).toEqual([]);
   expect([launched.length, refused.length]).toEqual([PLACES, LAUNCHES - PLACES]);
   await customer.settled();
   expect(stack.allStarts()).toHaveLength(PLACES);
@@ -38,6 +39,4 @@ test("64 launches, each in its own sandbox, race for 15 places: 15 succeed and 4
     return lines.length === LAUNCHES ? lines : undefined;
   });
   expect(new Set(served).size).toBe(LAUNCHES);
-  // Nor is anything held or half begun: one more is refused at once.
-  expect((await refusalOf(() => customer.launch())).code).toBe("InsufficientInstanceCapacity");
 });

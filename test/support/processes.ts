@@ -21,6 +21,10 @@ export function isAlive(pid: number): boolean {
   return !existsSync("/proc") || !/^State:\s+Z/m.test(read(pid, "status"));
 }
 
+/** Whether it waits for something to happen. Where processes are no files that is not known, and taken to be so. */
+export const isAsleep = (pid: number): boolean =>
+  !existsSync("/proc/self/stat") || /\) S /.test(read(pid, "stat"));
+
 /** Linux shows processes as files; elsewhere there is `ps`, which small Linux images lack. */
 function all(): Process[] {
   return existsSync("/proc/self/stat") ? fromProc() : fromPs();

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Customer } from "./customer.ts";
 import { eventually } from "./eventually.ts";
+import { isAsleep } from "./processes.ts";
 import type { Stack } from "./stack.ts";
 
 const EC2 = "ec2";
@@ -56,6 +57,9 @@ export async function releaseAtOnce<T>(
   make: () => Promise<T>[],
 ): Promise<Promise<T>[]> {
   const standing = stack.sandboxes(0, EC2);
+  const parts = [stack.ready.gateways[0]!.pid, ...standing];
+  // One that has only just answered is not free yet.
+  await eventually("all sandboxes are idle", () => parts.every(isAsleep), START_MS);
   freeze(standing);
   const calls = make();
   // Whoever made them looks at how they end; until then a refusal is no error.
