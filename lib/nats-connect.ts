@@ -1,8 +1,8 @@
 // Connecting to NATS, for the gateway and for nodes, and saying in one sentence why it did not work.
 //
-// Node's WebSocket keeps the reason of a failed connection to itself, and a client that reconnects calls every failure
-// a time-out. So after a failure the reason is looked for: by a connection that does not reconnect, and by a plain one
-// that says which of name, port or certificate it was.
+// A client that reconnects calls every failure of its first connection a time-out, so a connection that does not is
+// made first. Node's WebSocket keeps the reason of a failure to itself, so a plain connection is asked which of name,
+// port or certificate it was.
 
 import { type ConnectionOptions, connect, credsAuthenticator, type NatsConnection } from "nats.ws";
 import type { NatsSettings } from "./config.ts";
@@ -25,9 +25,11 @@ export async function connectNats(
     ...options,
   };
   try {
+    if (options.reconnect) await (await connect({ ...all, reconnect: false })).close();
     return await connect(all);
   } catch (error) {
-    throw new Error(`NATS at ${url}: ${await diagnose(all, url, error)}`, { cause: error });
+    const cause = causeOf(error as NatsFailure) ?? (await lookAt(new URL(url))) ?? "no answer in time";
+    throw new Error(`NATS at ${url}: ${cause}`, { cause: error });
   }
 }
 
@@ -62,22 +64,6 @@ export function causeOf({ code, message }: NatsFailure): string | undefined {
     return "the server is full (maximum connections exceeded)";
   if (code && CAUSES[code]) return CAUSES[code];
   return message && message !== code ? message : undefined;
-}
-
-async function diagnose(options: ConnectionOptions, url: string, error: unknown): Promise<string> {
-  const said = causeOf(error as NatsFailure);
-  if (said) return said;
-  const once = options.reconnect ? await connectOnce(options) : undefined;
-  return (once && causeOf(once)) ?? (await lookAt(new URL(url))) ?? "no answer in time";
-}
-
-async function connectOnce(options: ConnectionOptions): Promise<NatsFailure | undefined> {
-  try {
-    await (await connect({ ...options, reconnect: false })).close();
-    return undefined;
-  } catch (error) {
-    return error as NatsFailure;
-  }
 }
 
 const LOOK_MS = 2000;
