@@ -21,18 +21,23 @@ export async function startBenchNats(names: readonly string[]): Promise<BenchNat
   const guard = new Guard();
   guard.folder(folder);
   const house: House = { guard, journal: new Journal(join(folder, "log")), parts: [], closed: false };
-  const { url, part } = await startNats(
-    { folder: join(folder, "nats"), gateway: GATEWAY_USER, nodes: names.map(nodeUser), anyPorts: true },
-    house,
-  );
-  return {
-    url,
-    [Symbol.asyncDispose]: async () => {
+  const close = async () => {
+    for (const part of house.parts) {
       part.letGo();
       await part.stop(GRACE_MS);
-      await house.journal.close();
-      // Removes the folder too.
-      await guard.close();
-    },
+    }
+    await house.journal.close();
+    // Removes the folder too.
+    await guard.close();
   };
+  try {
+    const { url } = await startNats(
+      { folder: join(folder, "nats"), gateway: GATEWAY_USER, nodes: names.map(nodeUser), anyPorts: true },
+      house,
+    );
+    return { url, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
