@@ -28,8 +28,7 @@ export async function connectNats(
     if (options.reconnect) await (await connect({ ...all, reconnect: false })).close();
     return await connect(all);
   } catch (error) {
-    const cause = causeOf(error as NatsFailure) ?? (await lookAt(new URL(url))) ?? "no answer in time";
-    throw new Error(`NATS at ${url}: ${cause}`, { cause: error });
+    throw new Error(`NATS at ${url}: ${await diagnose(all, url, error as NatsFailure)}`, { cause: error });
   }
 }
 
@@ -64,6 +63,29 @@ export function causeOf({ code, message }: NatsFailure): string | undefined {
     return "the server is full (maximum connections exceeded)";
   if (code && CAUSES[code]) return CAUSES[code];
   return message && message !== code ? message : undefined;
+}
+
+/** A server that closes at once may do so before its reason is read: about one refusal in twelve by a full one. */
+const ASK_AGAIN = 3;
+
+async function diagnose(options: ConnectionOptions, url: string, failure: NatsFailure): Promise<string> {
+  const said = causeOf(failure) ?? (await lookAt(new URL(url)));
+  if (said) return said;
+  for (let tries = 0; failure.code !== "TIMEOUT" && tries < ASK_AGAIN; tries++) {
+    const again = await failureOf(options);
+    const cause = again && causeOf(again);
+    if (cause) return cause;
+  }
+  return "no answer in time";
+}
+
+async function failureOf(options: ConnectionOptions): Promise<NatsFailure | undefined> {
+  try {
+    await (await connect({ ...options, reconnect: false })).close();
+    return undefined;
+  } catch (error) {
+    return error as NatsFailure;
+  }
 }
 
 const LOOK_MS = 2000;
