@@ -31,7 +31,9 @@ export async function measureColdStart(): Promise<Findings> {
   writeFileSync(fleetFile, JSON.stringify({ fleet: "bench", expectedNodes: 1, nodes: [{ name: "a" }] }));
   const ec2 = readFunctions(join(ROOT, "serverless.yml")).find(({ name }) => name === "ec2")!;
   const bare: LambdaFunction = { ...ec2, name: "bare", handler: "bench/bare.handler" };
-  const env = environmentOf(ec2, { fleetFile, natsUrl: cluster.natsUrl, dynamodbUrl: cluster.dynamodbUrl });
+  const places = { fleetFile, natsUrl: cluster.natsUrl, dynamodbUrl: cluster.dynamodbUrl };
+  // Without the local stack's source maps, which AWS is not given: reading them takes a fifth of a start.
+  const env = { ...environmentOf(ec2, places), NODE_OPTIONS: "" };
   const event = apiGatewayEvent(await signLaunch({ host: "gateway.example.net", credentials: CREDENTIALS }));
 
   const rounds: { bare: Cold; ec2: Cold }[] = [];
