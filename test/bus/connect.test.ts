@@ -1,13 +1,12 @@
 // Why a connection to NATS was not made, in one line, for the gateway and for a daemon.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { build } from "../../infra/build.ts";
+import { freePort } from "../../infra/local/ports.ts";
 import { createBus } from "../../lib/bus.ts";
 import { readWindows } from "../../lib/windows.ts";
 import { TestDaemon } from "../support/cluster.ts";
@@ -166,13 +165,4 @@ async function startServer(name: string, config: string): Promise<void> {
     if (server.exitCode !== null) throw new Error(said);
     return said.includes("Server is ready");
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,12 +1,11 @@
 // A password for NATS that stands in a store, and was changed there and on the server while the gateway was connected.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { freePort } from "../../infra/local/ports.ts";
 import { type Bus, createBus } from "../../lib/bus.ts";
 import { readGatewayConfig } from "../../lib/config.ts";
 import { readWindows } from "../../lib/windows.ts";
@@ -117,12 +116,3 @@ describe.skipIf(MISSING)(MISSING ?? "a password for NATS in a store", () => {
     await bus.exchange();
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
