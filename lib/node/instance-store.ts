@@ -1,7 +1,7 @@
 // The instances of this node, in memory and on disk: one file each, written whole, synced, renamed.
 //
-// An instance exists once its file has its name. A process that dies in between leaves a temporary file, which the
-// next start removes.
+// What was synced is kept, whether or not the rename that follows was: a power cut may undo a rename, whose folder is
+// not synced. So a whole temporary file found at the start takes its place then, and only one cut short is removed.
 
 import {
   closeSync,
@@ -30,11 +30,8 @@ export class InstanceStore {
   constructor(dir: string) {
     this.#dir = dir;
     mkdirSync(dir, { recursive: true });
-    for (const name of readdirSync(dir)) {
-      const file = join(dir, name);
-      if (name.endsWith(TEMPORARY)) rmSync(file);
-      else this.#read(file);
-    }
+    for (const name of readdirSync(dir)) if (name.endsWith(TEMPORARY)) finishRename(join(dir, name));
+    for (const name of readdirSync(dir)) this.#read(join(dir, name));
   }
 
   get(id: string): Instance | undefined {
@@ -45,10 +42,15 @@ export class InstanceStore {
     return [...this.#instances.values()];
   }
 
-  /** Stores all of them; when this returns they survive the process. */
+  /** Stores all of them; when this returns they survive the process. When it throws, none of the writes is left. */
   put(instances: readonly Instance[]): void {
-    for (const instance of instances)
-      writeSynced(`${this.#fileOf(instance.id)}${TEMPORARY}`, JSON.stringify(instance));
+    try {
+      for (const instance of instances)
+        writeSynced(`${this.#fileOf(instance.id)}${TEMPORARY}`, JSON.stringify(instance));
+    } catch (error) {
+      for (const { id } of instances) rmSync(`${this.#fileOf(id)}${TEMPORARY}`, { force: true });
+      throw error;
+    }
     for (const instance of instances) {
       const file = this.#fileOf(instance.id);
       renameSync(`${file}${TEMPORARY}`, file);
@@ -76,6 +78,16 @@ export class InstanceStore {
     if (!parsed.success) throw new Error(`${file} is not an instance: ${parsed.error.issues[0]?.message}`);
     this.#instances.set(parsed.data.id, parsed.data);
   }
+}
+
+function finishRename(temporary: string): void {
+  try {
+    JSON.parse(readFileSync(temporary, "utf8"));
+  } catch {
+    rmSync(temporary);
+    return;
+  }
+  renameSync(temporary, temporary.slice(0, -TEMPORARY.length));
 }
 
 function writeSynced(file: string, text: string): void {
