@@ -87,6 +87,8 @@ class Sweep {
   readonly #asked = new Set<string>();
   readonly #instances = new Map<string, Instance>();
   readonly answered = new Set<string>();
+  /** Settles when none of the ids asked for is missing. */
+  readonly #complete = Promise.withResolvers<void>();
   /** Nodes that the answering ones have heard in the last day. */
   readonly #rosters = new Set<string>();
 
@@ -102,7 +104,8 @@ class Sweep {
     const fresh = [...new Set(names)].filter((name) => !this.#asked.has(name));
     if (fresh.length === 0) return;
     for (const name of fresh) this.#asked.add(name);
-    await Promise.all(fresh.map((name) => this.#askAll(name)));
+    // All that is wanted may be there while a frozen node still keeps its part of the answer.
+    await Promise.race([Promise.all(fresh.map((name) => this.#askAll(name))), this.#complete.promise]);
     if (!this.#ids || this.missing().length > 0) await this.ask(this.#rosters);
   }
 
@@ -120,6 +123,7 @@ class Sweep {
       const { instances, roster, more } = asked.answer;
       for (const instance of instances) this.#instances.set(instance.id, instance);
       for (const known of roster) this.#rosters.add(known);
+      if (this.#ids && this.missing().length === 0) this.#complete.resolve();
       after = instances.at(-1)?.id;
       if (!more || !after) break;
     }
@@ -157,7 +161,9 @@ class Sweep {
   }
 
   refuseSilence(): void {
-    if (this.answered.size === 0) throw new Fault("ServiceUnavailable", "No node daemon answers");
+    if (this.answered.size === 0 && this.#instances.size === 0) {
+      throw new Fault("ServiceUnavailable", "No node daemon answers");
+    }
   }
 }
 
